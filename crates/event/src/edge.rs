@@ -1,0 +1,123 @@
+//! How one session comes from another.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{ContinuationId, EventHash, Manifest, RunId, Seq, SessionId, Timestamp};
+
+/// The durable transition from a predecessor to its successor. It stands in the successor's first event.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Edge {
+    /// The transition's own id.
+    pub continuation: ContinuationId,
+    /// What kind of transition it is.
+    pub kind: EdgeKind,
+    /// The session that was continued.
+    pub predecessor: SessionId,
+    /// The predecessor's title when it was continued.
+    pub predecessor_title: String,
+    /// The newest event of the predecessor that the successor can know of.
+    pub predecessor_head: EventRef,
+    /// The first session of the chain.
+    pub origin: SessionId,
+    /// Who asked for the transition: together with the predecessor the key under which it happens once.
+    pub initiator: Initiator,
+    /// The message of the predecessor that the successor answers.
+    pub initiating: EventRef,
+    /// Why.
+    pub reason: Reason,
+    /// When.
+    pub created_at: Timestamp,
+    /// What the successor's first context was built from.
+    pub manifest: Manifest,
+}
+
+/// What kind of transition an edge is. All of them form one graph.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EdgeKind {
+    /// Carried over at a semantic boundary, with a handoff.
+    Continue,
+}
+
+impl EdgeKind {
+    /// The word for it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Continue => "continue",
+        }
+    }
+}
+
+/// Points at one event, by place and by id.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct EventRef {
+    /// The event's number in its session.
+    pub seq: Seq,
+    /// The event's id.
+    pub event: EventHash,
+}
+
+/// Who asked for a transition. The same initiator gets the same successor, however often it asks.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Initiator {
+    /// A model, by a tool call within a run.
+    Tool {
+        /// The run in which it was called.
+        run: RunId,
+        /// The call: the provider's id, or the place of the call where the provider gives none.
+        call: String,
+    },
+    /// A person, with an id of the request that the caller chose.
+    Person {
+        /// The request.
+        request: String,
+    },
+}
+
+/// Why a conversation is continued in a fresh session.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reason {
+    /// The person turned to something else.
+    TopicChange,
+    /// One phase of the work is done and the next begins.
+    PhaseChange,
+    /// The session strayed and is brought back to its purpose.
+    Refocus,
+    /// The context is nearly full.
+    ContextPressure,
+    /// A person asked for it.
+    UserRequest,
+    /// Something else.
+    Other,
+}
+
+impl Reason {
+    /// Every reason, in the order in which they are listed to models.
+    pub const ALL: [Self; 6] = [
+        Self::TopicChange,
+        Self::PhaseChange,
+        Self::Refocus,
+        Self::ContextPressure,
+        Self::UserRequest,
+        Self::Other,
+    ];
+
+    /// The word that models and people write for it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::TopicChange => "topic_change",
+            Self::PhaseChange => "phase_change",
+            Self::Refocus => "refocus",
+            Self::ContextPressure => "context_pressure",
+            Self::UserRequest => "user_request",
+            Self::Other => "other",
+        }
+    }
+
+    /// Finds the reason for a word.
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|reason| reason.as_str() == word)
+    }
+}

@@ -1,0 +1,163 @@
+//! Families: named subsets of [`Event`] through which streams and folds read the record.
+//!
+//! An event can belong to more than one family: a [`SessionStarted`] with an edge is also a
+//! [`ContinuationEvent`].
+
+use crate::{
+    Edge, ErrorNoted, Event, ImportProgress, ImportedLine, Kind, Message, ModelOverride, Plan, RunEnded,
+    RunQueued, RunStarted, SessionDescribed, SessionStarted, SessionTitled, ToolResult, Unreadable,
+};
+
+/// A subset of the events.
+pub trait Family: TryFrom<Event> + Send + 'static {
+    /// Whether an event of this kind can belong, so that others need not be decoded.
+    fn accepts(kind: Kind) -> bool;
+}
+
+impl Family for Event {
+    fn accepts(_: Kind) -> bool {
+        true
+    }
+}
+
+impl TryFrom<Event> for ContinuationEvent {
+    type Error = Event;
+
+    fn try_from(event: Event) -> Result<Self, Event> {
+        match event {
+            Event::SessionStarted(SessionStarted { edge: Some(edge), .. }) => Ok(Self::Continued(edge)),
+            other => Err(other),
+        }
+    }
+}
+
+impl Family for ContinuationEvent {
+    fn accepts(kind: Kind) -> bool {
+        kind == Kind::SessionStarted
+    }
+}
+
+/// A session came from another.
+#[derive(Clone, PartialEq, Debug)]
+pub enum ContinuationEvent {
+    /// The transition, as the successor's first event holds it.
+    Continued(Box<Edge>),
+}
+
+macro_rules! family {
+    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident($body:ty),)+ }) => {
+        $(#[$doc])*
+        #[derive(Clone, PartialEq, Debug)]
+        pub enum $name {
+            $($(#[$variant_doc])* $variant($body),)+
+        }
+
+        impl TryFrom<Event> for $name {
+            type Error = Event;
+
+            fn try_from(event: Event) -> Result<Self, Event> {
+                match event {
+                    $(Event::$variant(body) => Ok(Self::$variant(body)),)+
+                    other => Err(other),
+                }
+            }
+        }
+
+        impl From<$name> for Event {
+            fn from(event: $name) -> Self {
+                match event {
+                    $($name::$variant(body) => Self::$variant(body),)+
+                }
+            }
+        }
+
+        impl Family for $name {
+            fn accepts(kind: Kind) -> bool {
+                [$(Kind::$variant,)+].contains(&kind)
+            }
+        }
+    };
+}
+
+family!(
+    /// What concerns a session as a whole.
+    SessionEvent {
+        /// The session began.
+        SessionStarted(SessionStarted),
+        /// It was given a title.
+        SessionTitled(SessionTitled),
+        /// Its live status changed.
+        SessionDescribed(SessionDescribed),
+        /// A model was chosen for it.
+        ModelChosen(ModelOverride),
+    }
+);
+
+family!(
+    /// What a transcript shows.
+    TranscriptEvent {
+        /// Somebody said something.
+        Message(Message),
+        /// A tool answered a call.
+        ToolResult(ToolResult),
+        /// Something went wrong.
+        ErrorNoted(ErrorNoted),
+        /// A line of a source could not be read.
+        Unreadable(Unreadable),
+    }
+);
+
+family!(
+    /// What an agent means to do.
+    PlanEvent {
+        /// The plan was set anew.
+        PlanSet(Plan),
+    }
+);
+
+family!(
+    /// The work of agents on sessions.
+    RunEvent {
+        /// A run was queued.
+        RunQueued(RunQueued),
+        /// A run began.
+        RunStarted(RunStarted),
+        /// A run ended.
+        RunEnded(RunEnded),
+    }
+);
+
+family!(
+    /// Imported transcripts as they were.
+    ImportEvent {
+        /// One line of a source, byte for byte.
+        ImportedLine(ImportedLine),
+        /// How far a source was read.
+        ImportProgress(ImportProgress),
+    }
+);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Author, Role};
+
+    #[test]
+    fn every_known_kind_belongs_to_a_family() {
+        for (kind, name, _) in Kind::KNOWN {
+            let belongs = SessionEvent::accepts(*kind)
+                || TranscriptEvent::accepts(*kind)
+                || PlanEvent::accepts(*kind)
+                || RunEvent::accepts(*kind)
+                || ImportEvent::accepts(*kind);
+            assert!(belongs, "{name} belongs to no family");
+        }
+    }
+
+    #[test]
+    fn a_family_takes_its_own_and_gives_others_back() {
+        let event = Event::from(Message::text(Role::User, Author::User, "hello"));
+        assert!(TranscriptEvent::try_from(event.clone()).is_ok());
+        assert_eq!(RunEvent::try_from(event.clone()), Err(event));
+    }
+}

@@ -1,0 +1,59 @@
+//! Wall-clock time as it was told to us; never used for order.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// Microseconds since 1970 UTC, with the offset of the writer's clock in minutes.
+///
+/// Clocks stand still and run back; events are ordered by [`crate::Seq`] and [`crate::Position`] only.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+pub struct Timestamp {
+    /// Microseconds since 1970-01-01T00:00:00Z; negative before.
+    pub micros: i64,
+    /// Minutes east of UTC where the writer's clock stood.
+    pub offset_minutes: i16,
+}
+
+impl Timestamp {
+    /// A time in UTC.
+    pub const fn utc_micros(micros: i64) -> Self {
+        Self { micros, offset_minutes: 0 }
+    }
+
+    /// Whole milliseconds since 1970; 0 for earlier times.
+    pub fn unix_millis(self) -> u64 {
+        u64::try_from(self.micros.div_euclid(1_000)).unwrap_or(0)
+    }
+}
+
+impl fmt::Display for Timestamp {
+    /// RFC 3339 in UTC with microseconds, such as `2026-01-31T09:30:00.000000Z`.
+    ///
+    /// A time outside the years -9999 to 9999 is shown as its number of microseconds.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match jiff::Timestamp::from_microsecond(self.micros) {
+            Ok(time) => write!(f, "{time:.6}"),
+            Err(_) => write!(f, "{} µs", self.micros),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_shown_in_utc() {
+        let cases = [
+            (0, "1970-01-01T00:00:00.000000Z"),
+            (951_782_400_000_001, "2000-02-29T00:00:00.000001Z"),
+            (-1, "1969-12-31T23:59:59.999999Z"),
+            (i64::MAX, "9223372036854775807 µs"),
+            (1_764_547_199_500_000, "2025-11-30T23:59:59.500000Z"),
+        ];
+        for (micros, text) in cases {
+            assert_eq!(Timestamp::utc_micros(micros).to_string(), text);
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Events of a transcript other than messages: results of tools, errors, and what could not be read.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{BlobId, Block, ContinuationId, LineNumber, Provenance, Seq, SeqRange, SessionId};
+
+/// What a tool gave back.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ToolResult {
+    /// The call that it answers.
+    pub call: CallRef,
+    /// The tool's name; empty where a transcript does not say.
+    pub tool: String,
+    /// Whether the tool did what was asked.
+    pub status: ResultStatus,
+    /// The content, in order.
+    pub blocks: Vec<Block>,
+    /// What of the record the tool read, so that later reads of a source can be counted.
+    pub touched: Vec<Touched>,
+    /// The continuation that the call made, if it made one.
+    pub continuation: Option<ContinuationId>,
+    /// Where an imported result stood.
+    pub provenance: Option<Provenance>,
+}
+
+/// Whether a tool did what was asked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ResultStatus {
+    /// It did.
+    Ok,
+    /// It failed or refused.
+    Error,
+}
+
+/// The call that a result answers.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct CallRef {
+    /// Where the call stands in this session; none where it is not in the record (a transcript with its head cut off).
+    pub site: Option<CallSite>,
+    /// The provider's id of the call: opaque, perhaps empty, perhaps repeated.
+    pub provider_id: String,
+}
+
+/// Where a tool call stands: our own id of it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub struct CallSite {
+    /// The message that holds the call.
+    pub message: Seq,
+    /// The block within that message, from 0.
+    pub block: u32,
+}
+
+/// A part of the record that a tool read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Touched {
+    /// The session that was read.
+    pub thread: SessionId,
+    /// The events that were read.
+    pub range: SeqRange,
+}
+
+/// Something went wrong and the transcript says so.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ErrorNoted {
+    /// The text of the error.
+    pub message: String,
+    /// Where an imported error stood.
+    pub provenance: Option<Provenance>,
+}
+
+/// A line of an imported transcript that could not be read; its bytes are kept.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Unreadable {
+    /// The line, from 1.
+    pub line: LineNumber,
+    /// The byte of the source where the line begins.
+    pub offset: u64,
+    /// The line's length in bytes, its terminator included.
+    pub bytes: u64,
+    /// The line as it was.
+    pub blob: BlobId,
+    /// Why it could not be read.
+    pub reason: String,
+}

@@ -1,0 +1,33 @@
+//! The event log as a port: what an implementation owes, and what can be built on any of them.
+//!
+//! [`EventLog`] is the port. A [`Commit`] is an atomic batch of events for one or more sessions, each with the
+//! number it expects, plus [`ClaimKey`]s that can be taken once. The log gives every event its place in one
+//! total order, makes the commit durable, and wakes followers.
+//!
+//! Two conveniences stand on any implementation:
+//! * [`EventLogExt::follow`] gives a typed [`EventStream`]: history first, then live, without gap or repeat;
+//! * [`verify_chains`] recomputes every hash.
+//!
+//! [`MemoryLog`] is the reference implementation, and the `conformance` feature holds the suite that every
+//! implementation must pass.
+
+mod commit;
+#[cfg(feature = "conformance")]
+pub mod conformance;
+mod error;
+pub mod limits;
+mod memory;
+mod port;
+mod report;
+mod stream;
+mod wake;
+
+pub use commit::{
+    ClaimKey, Commit, Committed, Expected, Extent, NewEvent, Placed, PreparedCommit, SessionAppend, Wait,
+};
+pub use error::{LogError, LogErrorKind, WrongSeq};
+pub use memory::MemoryLog;
+pub use port::{Depth, Direction, EventLog, Head, RawEvents, SessionListing, SessionPage};
+pub use report::{Problem, Report, verify_chains};
+pub use stream::{EventLogExt, EventStream};
+pub use wake::{Subscribers, Wakeups};

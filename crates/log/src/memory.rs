@@ -1,0 +1,156 @@
+//! The log in memory: the reference for all others, and the one for tests and short-lived agents.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use parking_lot::RwLock;
+use segue_event::{BlobId, Position, RawEvent, Seq, SeqRange, SessionId};
+
+use crate::limits::BLOB_BYTES_MAX;
+use crate::{
+    ClaimKey, Commit, Committed, Depth, Direction, EventLog, Head, LogError, PreparedCommit, RawEvents,
+    Report, SessionListing, SessionPage, Subscribers, Wakeups, verify_chains,
+};
+
+/// A log that lives and dies with the process. "Durable" means no more here than "in memory".
+#[derive(Debug, Default)]
+pub struct MemoryLog {
+    state: Arc<RwLock<State>>,
+    subscribers: Subscribers,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    events: Vec<RawEvent>,
+    /// For each session the indexes of its events, in order.
+    sessions: BTreeMap<SessionId, Vec<usize>>,
+    claims: BTreeMap<ClaimKey, Position>,
+    blobs: BTreeMap<BlobId, Bytes>,
+}
+
+impl MemoryLog {
+    /// An empty log.
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+impl State {
+    fn session_event(&self, session: SessionId, seq: Seq) -> Option<&RawEvent> {
+        let index = usize::try_from(seq.get() - 1).ok()?;
+        self.events.get(*self.sessions.get(&session)?.get(index)?)
+    }
+
+    fn head(&self, session: SessionId) -> Option<Head> {
+        let event = self.events.get(*self.sessions.get(&session)?.last()?)?;
+        Some(Head { seq: event.header.seq, hash: event.header.hash })
+    }
+
+    fn at(&self, position: Position) -> Option<&RawEvent> {
+        self.events.get(usize::try_from(position.get() - 1).ok()?)
+    }
+
+    fn end(&self) -> Option<Position> {
+        self.events.last().map(|event| event.position)
+    }
+
+    fn listing(&self, session: SessionId, indexes: &[usize]) -> Option<SessionListing> {
+        let first = self.events.get(*indexes.first()?)?.position;
+        Some(SessionListing { session, first, head: self.head(session)? })
+    }
+}
+
+impl EventLog for MemoryLog {
+    fn commit(&self, commit: Commit) -> Result<Committed, LogError> {
+        let prepared = PreparedCommit::new(commit)?;
+        let mut state = self.state.write();
+        let next = state.end().map_or(Position::FIRST, Position::next);
+        let placed = prepared.place(
+            next,
+            |session| Ok(state.head(session)),
+            |key| Ok(state.claims.get(key).copied()),
+        )?;
+        for event in placed.events {
+            let index = state.events.len();
+            state.sessions.entry(event.header.session).or_default().push(index);
+            state.events.push(event);
+        }
+        state.claims.extend(placed.claims.into_iter().map(|key| (key, placed.committed.first)));
+        drop(state);
+        self.subscribers.wake();
+        Ok(placed.committed)
+    }
+
+    fn read(&self, session: SessionId, range: SeqRange, direction: Direction) -> Result<RawEvents, LogError> {
+        let Some(head) = self.state.read().head(session) else {
+            return Ok(Box::new(std::iter::empty()));
+        };
+        let Some(range) = SeqRange::new(range.from, range.to.min(head.seq)) else {
+            return Ok(Box::new(std::iter::empty()));
+        };
+        let state = Arc::clone(&self.state);
+        let event = move |number| {
+            Seq::new(number).and_then(|seq| state.read().session_event(session, seq).cloned()).map(Ok)
+        };
+        let numbers = range.from.get()..=range.to.get();
+        Ok(match direction {
+            Direction::Forward => Box::new(numbers.map_while(event)),
+            Direction::Backward => Box::new(numbers.rev().map_while(event)),
+        })
+    }
+
+    fn read_log(&self, from: Position) -> Result<RawEvents, LogError> {
+        let end = self.end()?.map_or(0, Position::get);
+        let state = Arc::clone(&self.state);
+        Ok(Box::new((from.get()..=end).map_while(move |number| {
+            Position::new(number).and_then(|position| state.read().at(position).cloned()).map(Ok)
+        })))
+    }
+
+    fn head(&self, session: SessionId) -> Result<Option<Head>, LogError> {
+        Ok(self.state.read().head(session))
+    }
+
+    fn end(&self) -> Result<Option<Position>, LogError> {
+        Ok(self.state.read().end())
+    }
+
+    fn sessions(&self, page: SessionPage) -> Result<Vec<SessionListing>, LogError> {
+        let state = self.state.read();
+        let mut listings: Vec<_> = state
+            .sessions
+            .iter()
+            .filter_map(|(session, indexes)| state.listing(*session, indexes))
+            .filter(|listing| page.before.is_none_or(|before| listing.first < before))
+            .collect();
+        listings.sort_by_key(|listing| std::cmp::Reverse(listing.first));
+        listings.truncate(page.limit);
+        Ok(listings)
+    }
+
+    fn claimed(&self, key: &ClaimKey) -> Result<Option<Position>, LogError> {
+        Ok(self.state.read().claims.get(key).copied())
+    }
+
+    fn put_blob(&self, bytes: &[u8]) -> Result<BlobId, LogError> {
+        if bytes.len() > BLOB_BYTES_MAX {
+            return Err(LogError::too_large("a blob's size in bytes", bytes.len(), BLOB_BYTES_MAX));
+        }
+        let id = BlobId::of(bytes);
+        self.state.write().blobs.entry(id).or_insert_with(|| Bytes::copy_from_slice(bytes));
+        Ok(id)
+    }
+
+    fn blob(&self, id: &BlobId) -> Result<Option<Bytes>, LogError> {
+        Ok(self.state.read().blobs.get(id).cloned())
+    }
+
+    fn subscribe(&self) -> Wakeups {
+        self.subscribers.subscribe()
+    }
+
+    fn verify(&self, _: Depth) -> Result<Report, LogError> {
+        verify_chains(self)
+    }
+}

@@ -1,0 +1,145 @@
+//! Checking a log.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use segue_event::{
+    Attachment, BlobId, Block, Event, Hole, Position, RawEvent, Recorded, Seq, SessionId, chain,
+};
+
+use crate::{EventLog, Head, LogError};
+
+/// What a check found.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Report {
+    /// How many events were looked at.
+    pub events: u64,
+    /// How many sessions they belong to.
+    pub sessions: u64,
+    /// How many bytes their bodies have.
+    pub bytes: u64,
+    /// How many different blobs they name.
+    pub blobs: u64,
+    /// What is wrong; empty for a sound log.
+    pub problems: Vec<Problem>,
+    /// What is worth knowing and no harm, such as the unfinished commit of a writer that was killed.
+    pub notes: Vec<String>,
+}
+
+/// Something wrong with a log.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Problem {
+    /// Where: a position, a blob, or a file and byte.
+    pub place: String,
+    /// What.
+    pub what: String,
+}
+
+impl Report {
+    /// Whether nothing is wrong.
+    pub fn is_sound(&self) -> bool {
+        self.problems.is_empty()
+    }
+
+    /// Adds something that is wrong.
+    pub fn problem(&mut self, place: impl Into<String>, what: impl Into<String>) {
+        self.problems.push(Problem { place: place.into(), what: what.into() });
+    }
+}
+
+/// Recomputes every hash of a log, reads every body, and looks for every blob that an event names.
+///
+/// # Errors
+/// If the log cannot be read at all; damage that a reader meets on its way is in the report.
+pub fn verify_chains(log: &dyn EventLog) -> Result<Report, LogError> {
+    let mut check = Check::default();
+    for raw in log.read_log(Position::FIRST)? {
+        match raw {
+            Ok(raw) => check.event(&raw),
+            Err(error) => check.report.problem("reading", error.to_string()),
+        }
+    }
+    check.blobs(log)?;
+    Ok(check.finish())
+}
+
+#[derive(Default)]
+struct Check {
+    report: Report,
+    heads: BTreeMap<SessionId, Head>,
+    last: Option<Position>,
+    blobs: BTreeSet<BlobId>,
+}
+
+impl Check {
+    fn event(&mut self, raw: &RawEvent) {
+        let place = format!("position {}", raw.position);
+        self.report.events += 1;
+        self.report.bytes += raw.body.len() as u64;
+        let expected = self.last.map_or(Position::FIRST, Position::next);
+        if raw.position != expected {
+            self.report.problem(&place, format!("expected position {expected}"));
+        }
+        self.last = Some(raw.position);
+        self.chain(raw, &place);
+        match raw.decode() {
+            Ok(recorded) => self.blobs.extend(named_blobs(&recorded)),
+            Err(error) => self.report.problem(&place, error.to_string()),
+        }
+    }
+
+    fn chain(&mut self, raw: &RawEvent, place: &str) {
+        let header = raw.header;
+        let before = self.heads.insert(header.session, Head { seq: header.seq, hash: header.hash });
+        let seq = before.map_or(Seq::FIRST, |head| head.seq.next());
+        if header.seq != seq {
+            self.report
+                .problem(place, format!("session {} has {} where {seq} is due", header.session, header.seq));
+        }
+        if !raw.is_chained_to(&before.map_or(chain::START, |head| head.hash)) {
+            self.report.problem(
+                place,
+                format!("session {} seq {}: the hash does not follow", header.session, header.seq),
+            );
+        }
+    }
+
+    fn blobs(&mut self, log: &dyn EventLog) -> Result<(), LogError> {
+        for id in std::mem::take(&mut self.blobs) {
+            self.report.blobs += 1;
+            match log.blob(&id) {
+                Ok(Some(_)) => {}
+                Ok(None) => {
+                    self.report.problem(format!("blob {id}"), "an event names it and it is not there");
+                }
+                Err(error) => self.report.problem(format!("blob {id}"), error.to_string()),
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> Report {
+        self.report.sessions = self.heads.len() as u64;
+        self.report
+    }
+}
+
+/// Every blob that an event names.
+fn named_blobs(recorded: &Recorded) -> Vec<BlobId> {
+    match &recorded.event {
+        Event::Message(message) => {
+            let attached = message.attachments.iter().map(|attachment| attachment.blob);
+            blobs_in(&message.blocks).chain(attached).collect()
+        }
+        Event::ToolResult(result) => blobs_in(&result.blocks).collect(),
+        Event::Unreadable(unreadable) => vec![unreadable.blob],
+        Event::ImportedLine(line) => line.holes.iter().map(Hole::blob).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn blobs_in(blocks: &[Block]) -> impl Iterator<Item = BlobId> {
+    blocks.iter().filter_map(|block| match block {
+        Block::Image(Attachment { blob, .. }) | Block::File(Attachment { blob, .. }) => Some(*blob),
+        _ => None,
+    })
+}
