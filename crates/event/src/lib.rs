@@ -44,7 +44,7 @@ pub use header::{EventHeader, HEADER_BYTES};
 pub use id::{AgentId, BlobId, ContinuationId, EventHash, IdError, RunId, SessionId};
 pub use import::{Hole, ImportProgress, ImportSource, ImportedLine, LineNumber, SourceKind};
 pub use manifest::{
-    ByteRange, Digest, Handoff, Included, Manifest, Omitted, OmittedItem, PlanTransfer, ProjectionPart,
+    ByteRange, Cut, Digest, Handoff, Included, Manifest, Omitted, OmittedItem, PlanTransfer, ProjectionPart,
     Source, SourceTarget, WhyOmitted,
 };
 pub use number::{Position, Seq, SeqRange};

@@ -120,10 +120,19 @@ pub struct Included {
     pub thread: SessionId,
     /// The events.
     pub range: SeqRange,
-    /// For a text that was cut: which bytes of the original text stand there. None: all of it.
-    pub cut: Option<ByteRange>,
+    /// The texts of which only a part is rendered; empty where everything is.
+    pub cuts: Vec<Cut>,
     /// Size and hash of the lines as they are rendered.
     pub rendered: Digest,
+}
+
+/// A text of which only a part is rendered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Cut {
+    /// Which of the event's texts it is, from 0.
+    pub part: u32,
+    /// The bytes of the original text that are rendered.
+    pub shown: ByteRange,
 }
 
 /// A range of bytes, the end excluded.
@@ -173,8 +182,8 @@ pub enum WhyOmitted {
     EarlierProjection,
     /// It is the initiating message, which follows in full.
     InitiatingMessage,
-    /// It holds nothing that a transcript shows.
-    NothingToShow,
+    /// It came after the initiating message; the handoff tells what came of it.
+    AfterInitiating,
 }
 
 impl WhyOmitted {
@@ -186,7 +195,7 @@ impl WhyOmitted {
             Self::BeyondRecipe => "older",
             Self::EarlierProjection => "an earlier projection",
             Self::InitiatingMessage => "the initiating message, which follows in full",
-            Self::NothingToShow => "nothing to show",
+            Self::AfterInitiating => "after the initiating message",
         }
     }
 }

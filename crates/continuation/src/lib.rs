@@ -1,0 +1,27 @@
+//! Whether and how a conversation goes on in a fresh session.
+//!
+//! A request comes in as JSON that a model wrote ([`normalise`]), meets the folded state of the session that is to
+//! be continued ([`View`]), and is decided ([`decide`]): go on, answer with a successor that exists already, or
+//! refuse with a [`Refusal`] that says what to do. [`SessionState`] is the view of one session, [`Lineage`] the
+//! graph of them all.
+//!
+//! Pure functions on values; nothing here does I/O.
+
+pub mod caps;
+mod decide;
+mod lenient;
+mod lineage;
+mod normalise;
+mod refusal;
+mod request;
+mod session_state;
+
+pub use caps::Budget;
+pub use decide::{
+    Approved, Batch, Decision, Initiating, Measured, Replayed, RunSituation, ThreadHead, View, decide,
+};
+pub use lineage::Lineage;
+pub use normalise::normalise;
+pub use refusal::Refusal;
+pub use request::Request;
+pub use session_state::{PlanSituation, RunState, SessionState, StateEvent};

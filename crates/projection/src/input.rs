@@ -1,0 +1,90 @@
+//! What a projection is compiled from.
+
+use segue_event::{ContinuationId, PlanTransfer, Position, Reason, Seq, SeqRange, SessionId};
+use segue_frame::Entry;
+
+use crate::Admitted;
+
+/// Everything a projection is compiled from. What has to be read from a log was read before.
+#[derive(Clone, Debug)]
+pub struct Input {
+    /// Where the successor comes from.
+    pub origin: Origin,
+    /// The handoff, the sources and the budget, with their sizes checked.
+    pub admitted: Admitted,
+    /// The cited ranges of sessions, in the order of the sources.
+    pub cited: Vec<CitedRange>,
+    /// The predecessor's transcript before the initiating message.
+    pub recent: Recent,
+    /// The newest event of the predecessor.
+    pub head: Seq,
+    /// The predecessor's own handoff, if it has one.
+    pub earlier: Option<EarlierHandoff>,
+    /// What becomes of the predecessor's plan.
+    pub plan: PlanTransfer,
+    /// The newest event of the log.
+    pub compiled_at: Option<Position>,
+}
+
+/// Where a successor comes from.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Origin {
+    /// The transition.
+    pub continuation: ContinuationId,
+    /// Why.
+    pub reason: Reason,
+    /// The first session of the chain.
+    pub first: SessionId,
+    /// The session that is continued.
+    pub predecessor: SessionId,
+    /// What that is called.
+    pub predecessor_title: String,
+    /// The message that the successor answers, in the predecessor.
+    pub initiating: Seq,
+}
+
+/// A cited range of a session.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CitedRange {
+    /// The index of the source, from 0.
+    pub source: u32,
+    /// The session.
+    pub thread: SessionId,
+    /// The events.
+    pub range: SeqRange,
+    /// What was read there.
+    pub cited: Cited,
+}
+
+/// What was read of a cited range.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Cited {
+    /// All entries of the range, oldest first.
+    Entries(Vec<Entry>),
+    /// It is larger than any budget allows; reading stopped.
+    TooLarge,
+}
+
+/// The predecessor's transcript before the initiating message.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Recent {
+    /// The newest entries, newest first, as many as the recipe takes or there are.
+    pub entries: Vec<Entry>,
+    /// The predecessor's own projection, which is no exchange.
+    pub projection: Option<Seq>,
+}
+
+/// The handoff that the predecessor itself was given.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct EarlierHandoff {
+    /// The session where it stands.
+    pub thread: SessionId,
+    /// Its event there.
+    pub seq: Seq,
+    /// How many decisions it lists.
+    pub decisions: usize,
+    /// How many cautions.
+    pub cautions: usize,
+    /// How many open questions.
+    pub open_questions: usize,
+}

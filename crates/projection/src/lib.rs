@@ -1,0 +1,29 @@
+//! Compiles the first context of a successor session, with the manifest that accounts for it.
+//!
+//! [`compile`] turns an [`Input`] into a [`Projection`]: the text that the successor begins with, and the
+//! [`Manifest`](segue_event::Manifest) that says where every byte of it comes from and what was left out.
+//! It cannot fail: what does not fit is left out and listed, and the text never exceeds its
+//! [`Budget`](segue_continuation::Budget). The one thing that is never cut is what the agent wrote, so its size is
+//! checked beforehand by [`admit`].
+//!
+//! The same input gives the same bytes, on any machine; [`COMPILER`] counts the versions of the output.
+//!
+//! Pure functions on values; nothing here does I/O.
+
+mod admit;
+mod compile;
+mod excerpts;
+mod input;
+mod lineage;
+mod not_loaded;
+mod ranges;
+mod recent;
+mod recipe;
+
+pub use admit::{Admitted, Sizes, admit, measure};
+pub use compile::{Diagnostic, Projection, compile};
+pub use input::{Cited, CitedRange, EarlierHandoff, Input, Origin, Recent};
+pub use recipe::{RECENT_TEXT_CHARS_MAX, Recipe};
+
+/// The version of the compiler. It goes up whenever the same input would give other bytes.
+pub const COMPILER: u32 = 1;

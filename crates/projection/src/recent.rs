@@ -1,0 +1,98 @@
+//! Recent exchanges: newest first while they fit, shown oldest first, long texts cut.
+
+use segue_event::{ByteRange, Cut, Digest, Included, Seq, SeqRange, SessionId};
+use segue_frame::{Entry, Part, Tag, Who, line};
+
+use crate::recipe::RECENT_TEXT_CHARS_MAX;
+
+/// What became of the recent entries.
+#[derive(Default)]
+pub(crate) struct RecentExchanges {
+    /// The rendered frame; empty if nothing is shown.
+    pub(crate) frame: String,
+    pub(crate) included: Vec<Included>,
+    /// The oldest entry that is shown.
+    pub(crate) oldest_shown: Option<Seq>,
+    /// The newest entry that did not fit; those before it were not considered.
+    pub(crate) over_budget: Option<Seq>,
+}
+
+/// Renders entries, given newest first, into at most `bytes_max`. `cited` are the ranges that stand in excerpts.
+pub(crate) fn render_recent<'a>(
+    thread: SessionId,
+    entries: impl Iterator<Item = &'a Entry>,
+    cited: &[SeqRange],
+    bytes_max: usize,
+) -> RecentExchanges {
+    let source = format!("thread:{thread}");
+    let empty = Tag::RecentExchanges.frame(&[("source", &source)], "");
+    let mut left = bytes_max.saturating_sub(empty.len());
+    let mut recent = RecentExchanges::default();
+    let mut shown = Vec::new();
+    for entry in entries {
+        let rendered = render_cut(entry, thread);
+        // Newest first while they fit: a gap in the talk would mislead, so the first that does not fit ends it.
+        if rendered.text.len() > left {
+            recent.over_budget = Some(entry.seq);
+            break;
+        }
+        left -= rendered.text.len();
+        recent.oldest_shown = Some(entry.seq);
+        shown.push(rendered);
+    }
+    shown.reverse();
+    if !shown.is_empty() {
+        let body: String = shown.iter().map(|rendered| rendered.text.as_str()).collect();
+        recent.frame = Tag::RecentExchanges.frame(&[("source", &source)], &body);
+        recent.included = included(thread, &shown, cited);
+    }
+    recent
+}
+
+struct Rendered {
+    seq: Seq,
+    text: String,
+    cuts: Vec<Cut>,
+}
+
+fn render_cut(entry: &Entry, thread: SessionId) -> Rendered {
+    let mut rendered = Rendered { seq: entry.seq, text: String::new(), cuts: Vec::new() };
+    for part in &entry.parts {
+        match cut_at(part) {
+            None => line::write(&mut rendered.text, entry.seq, &part.who, &part.text),
+            Some(end) => {
+                let (shown, rest) = part.text.split_at(end);
+                line::write(&mut rendered.text, entry.seq, &part.who, shown);
+                let more = format!(
+                    "{} more characters: read thread:{thread} from {seq} to {seq}",
+                    rest.chars().count(),
+                    seq = entry.seq
+                );
+                line::write(&mut rendered.text, entry.seq, &Who::new("(cut)"), &more);
+                let shown = ByteRange { start: 0, end: end as u64 };
+                rendered.cuts.push(Cut { part: part.index, shown });
+            }
+        }
+    }
+    rendered
+}
+
+/// The byte at which a text is cut; none if it is short enough.
+fn cut_at(part: &Part) -> Option<usize> {
+    part.text.char_indices().nth(RECENT_TEXT_CHARS_MAX).map(|(at, _)| at)
+}
+
+/// One item for each run of whole entries that nothing cited breaks off, and one for each entry with a cut.
+fn included(thread: SessionId, shown: &[Rendered], cited: &[SeqRange]) -> Vec<Included> {
+    let runs = shown.chunk_by(|one, next| {
+        let is_broken = cited.iter().any(|range| one.seq < range.from && range.from < next.seq);
+        one.cuts.is_empty() && next.cuts.is_empty() && !is_broken
+    });
+    runs.filter_map(|run| {
+        let range = SeqRange::new(run.first()?.seq, run.last()?.seq)?;
+        let text: String = run.iter().map(|rendered| rendered.text.as_str()).collect();
+        let cuts = run.iter().flat_map(|rendered| rendered.cuts.iter().copied()).collect();
+        Some(Included { thread, range, cuts, rendered: Digest::of(text.as_bytes()) })
+    })
+    .collect()
+}

@@ -1,0 +1,68 @@
+//! A session, its predecessor, and so on to the origin.
+
+use segue_event::{ContinuationEvent, Edge, SeqRange, SessionId};
+use segue_log::{Direction, EventLog, LogError};
+
+use crate::ThreadError;
+use crate::error::Detail;
+
+/// A session and its ancestors, newest first.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Chain(Vec<SessionId>);
+
+/// Answers with the edge into a session, wherever it is looked up.
+pub type EdgeLookup<'a> = &'a dyn Fn(SessionId) -> Result<Option<Edge>, LogError>;
+
+impl Chain {
+    /// The most sessions that a walk takes; longer chains end there.
+    pub const SESSIONS_MAX: usize = 10_000;
+
+    /// Walks from a session to its origin, by the first event of each.
+    ///
+    /// # Errors
+    /// If there is no such session, or the log cannot be read.
+    pub fn of(log: &dyn EventLog, session: SessionId) -> Result<Self, ThreadError> {
+        if log.head(session)?.is_none() {
+            return Err(Detail::SessionNotFound(session).into());
+        }
+        Ok(Self::walk(session, &|at| edge_into(log, at))?)
+    }
+
+    /// Walks from a session to its origin. A cycle, which no writer of ours makes, ends the walk.
+    ///
+    /// # Errors
+    /// As `edge_into` has them.
+    pub fn walk(session: SessionId, edge_into: EdgeLookup<'_>) -> Result<Self, LogError> {
+        let mut chain = vec![session];
+        let mut at = session;
+        while chain.len() < Self::SESSIONS_MAX
+            && let Some(edge) = edge_into(at)?
+            && !chain.contains(&edge.predecessor)
+        {
+            at = edge.predecessor;
+            chain.push(at);
+        }
+        Ok(Self(chain))
+    }
+
+    /// The sessions, newest first; never empty.
+    pub fn sessions(&self) -> &[SessionId] {
+        &self.0
+    }
+}
+
+/// The edge through which a session came from its predecessor, from its first event.
+///
+/// # Errors
+/// If the log cannot be read.
+pub fn edge_into(log: &dyn EventLog, session: SessionId) -> Result<Option<Edge>, LogError> {
+    let first = SeqRange::one(segue_event::Seq::FIRST);
+    let Some(raw) = log.read(session, first, Direction::Forward)?.next().transpose()? else {
+        return Ok(None);
+    };
+    let recorded = raw.decode_as::<ContinuationEvent>().map_err(LogError::codec)?;
+    Ok(recorded.map(|recorded| {
+        let ContinuationEvent::Continued(edge) = recorded.event;
+        *edge
+    }))
+}

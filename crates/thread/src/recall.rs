@@ -1,0 +1,265 @@
+//! Finding text in a session and its ancestors, verbatim, with an account of where was looked.
+
+use memchr::memmem::Finder;
+use segue_event::{EventHash, Position, Seq, SeqRange, SessionId, Timestamp, TranscriptEvent};
+use segue_frame::{Entry, Part, Who};
+use segue_log::{Direction, EventLog, LogError};
+
+use crate::error::Detail;
+use crate::{Chain, Cursor, ThreadError};
+
+/// Searches a chain, newest first: the session's own events, then its predecessor's, and so on.
+///
+/// Every text that a transcript shows is searched as it was said, byte for byte. Where the search stops early, the
+/// answer has a cursor, and [`Coverage::complete`] is false.
+///
+/// # Errors
+/// If the cursor is not one of this search, or the log cannot be read.
+pub fn recall(
+    log: &dyn EventLog,
+    chain: &Chain,
+    query: &Query,
+    limits: RecallLimits,
+    cursor: Option<Cursor>,
+) -> Result<Answer, ThreadError> {
+    let search = search_id(chain, query);
+    let Some(start) = start(log, search, cursor)? else { return Ok(Answer::nothing_to_search(chain)) };
+    let mut walk = Walk {
+        query,
+        limits,
+        finder: Finder::new(query.0.as_bytes()),
+        answer: Answer::empty(chain, start.up_to),
+    };
+    for (index, thread) in (0..).zip(chain.sessions()).skip(start.thread as usize) {
+        let before = if index == start.thread { start.before } else { Seq::FIRST.plus(u64::MAX) };
+        if let Some(stopped) = walk.thread(log, *thread, before, start.up_to)? {
+            walk.answer.cursor = Some(Cursor { thread: index, before: stopped, ..start });
+            return Ok(walk.answer);
+        }
+        walk.answer.coverage.threads_searched = index as usize + 1;
+    }
+    walk.answer.coverage.complete = true;
+    Ok(walk.answer)
+}
+
+/// What is searched for: a literal text, matched byte for byte.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Query(String);
+
+impl Query {
+    /// The longest text that can be searched for, in bytes.
+    pub const BYTES_MAX: usize = 4_096;
+
+    /// A text to search for.
+    ///
+    /// # Errors
+    /// If it is empty or longer than [`Self::BYTES_MAX`].
+    pub fn literal(text: &str) -> Result<Self, ThreadError> {
+        match text.len() {
+            0 => Err(Detail::BadQuery("an empty text is everywhere: say what to look for".to_owned()).into()),
+            bytes if bytes > Self::BYTES_MAX => {
+                let max = Self::BYTES_MAX;
+                Err(Detail::BadQuery(format!("the text has {bytes} bytes; at most {max} can be looked for"))
+                    .into())
+            }
+            _ => Ok(Self(text.to_owned())),
+        }
+    }
+
+    /// The text.
+    pub fn text(&self) -> &str {
+        &self.0
+    }
+}
+
+/// Where a search stops at the latest.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RecallLimits {
+    /// Stop once the excerpts of the hits have this many bytes.
+    pub answer_bytes: usize,
+    /// Stop once this many bytes of text were searched.
+    pub searched_bytes: u64,
+    /// Bytes of context on either side of a match.
+    pub context_bytes: usize,
+}
+
+impl Default for RecallLimits {
+    /// 32 KiB of excerpts, 4 GiB of text, 200 bytes of context on either side.
+    fn default() -> Self {
+        Self { answer_bytes: 32 * 1_024, searched_bytes: 4 * 1_024 * 1_024 * 1_024, context_bytes: 200 }
+    }
+}
+
+/// What a search found, and where it looked.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Answer {
+    /// The findings, newest first.
+    pub hits: Vec<Hit>,
+    /// Where was looked. "Not found" holds only where this is complete.
+    pub coverage: Coverage,
+    /// Where to go on; none if the search is complete.
+    pub cursor: Option<Cursor>,
+}
+
+/// A text that holds what was searched for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Hit {
+    /// The session.
+    pub thread: SessionId,
+    /// The event.
+    pub seq: Seq,
+    /// Which of the event's texts, from 0.
+    pub part: u32,
+    /// Whose text.
+    pub who: Who,
+    /// When it was said.
+    pub time: Timestamp,
+    /// The byte of the text where the first match begins.
+    pub offset: u64,
+    /// How many matches the text has.
+    pub matches: u64,
+    /// The first match with some context, exactly as it stands in the text.
+    pub excerpt: String,
+    /// The byte of the text where the excerpt begins.
+    pub excerpt_offset: u64,
+    /// The size of the whole text in bytes.
+    pub text_bytes: u64,
+}
+
+/// How far a search looked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Coverage {
+    /// Sessions that were searched to their beginning, earlier pages of the same search included.
+    pub threads_searched: usize,
+    /// Sessions of the chain.
+    pub threads: usize,
+    /// Bytes of text that were searched for this page.
+    pub bytes_searched: u64,
+    /// Whether everything was searched, earlier pages of the same search included.
+    pub complete: bool,
+    /// The newest position that the search takes in; none if the log is empty.
+    pub up_to: Option<Position>,
+}
+
+impl Answer {
+    fn empty(chain: &Chain, up_to: Position) -> Self {
+        let threads = chain.sessions().len();
+        let coverage =
+            Coverage { threads_searched: 0, threads, bytes_searched: 0, complete: false, up_to: Some(up_to) };
+        Self { hits: Vec::new(), coverage, cursor: None }
+    }
+
+    fn nothing_to_search(chain: &Chain) -> Self {
+        let threads = chain.sessions().len();
+        let coverage =
+            Coverage { threads_searched: threads, threads, bytes_searched: 0, complete: true, up_to: None };
+        Self { hits: Vec::new(), coverage, cursor: None }
+    }
+}
+
+struct Walk<'a> {
+    query: &'a Query,
+    limits: RecallLimits,
+    finder: Finder<'a>,
+    answer: Answer,
+}
+
+impl Walk<'_> {
+    /// Searches one session backwards; answers with the event to go on with if a limit was reached.
+    fn thread(
+        &mut self,
+        log: &dyn EventLog,
+        thread: SessionId,
+        before: Seq,
+        up_to: Position,
+    ) -> Result<Option<Seq>, LogError> {
+        let mut answer_bytes: usize = self.answer.hits.iter().map(|hit| hit.excerpt.len()).sum();
+        for raw in log.read(thread, SeqRange::up_to(before), Direction::Backward)? {
+            let raw = raw?;
+            if raw.position > up_to {
+                continue;
+            }
+            let Some(recorded) = raw.decode_as::<TranscriptEvent>().map_err(LogError::codec)? else {
+                continue;
+            };
+            let is_full = answer_bytes >= self.limits.answer_bytes
+                || self.answer.coverage.bytes_searched >= self.limits.searched_bytes;
+            if is_full {
+                return Ok(Some(recorded.seq));
+            }
+            for part in &Entry::of(&recorded).parts {
+                self.answer.coverage.bytes_searched += part.text.len() as u64;
+                if let Some(hit) = self.search(thread, recorded.seq, recorded.time, part) {
+                    answer_bytes += hit.excerpt.len();
+                    self.answer.hits.push(hit);
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    fn search(&self, thread: SessionId, seq: Seq, time: Timestamp, part: &Part) -> Option<Hit> {
+        let mut matches = self.finder.find_iter(part.text.as_bytes());
+        let offset = matches.next()?;
+        let start = floor(&part.text, offset.saturating_sub(self.limits.context_bytes));
+        let end = ceil(&part.text, offset + self.query.0.len() + self.limits.context_bytes);
+        Some(Hit {
+            thread,
+            seq,
+            part: part.index,
+            who: part.who.clone(),
+            time,
+            offset: offset as u64,
+            matches: 1 + matches.count() as u64,
+            excerpt: part.text.get(start..end).unwrap_or_default().to_owned(),
+            excerpt_offset: start as u64,
+            text_bytes: part.text.len() as u64,
+        })
+    }
+}
+
+/// The character boundary at or before a byte.
+fn floor(text: &str, at: usize) -> usize {
+    (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
+}
+
+/// The character boundary at or behind a byte.
+fn ceil(text: &str, at: usize) -> usize {
+    (at..text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len())
+}
+
+/// Where the search begins; none for an empty log.
+fn start(
+    log: &dyn EventLog,
+    search: EventHash,
+    cursor: Option<Cursor>,
+) -> Result<Option<Cursor>, ThreadError> {
+    let Some(cursor) = cursor else {
+        let Some(up_to) = log.end()? else { return Ok(None) };
+        let end = hash_at(log, up_to)?.ok_or(Detail::CursorStale)?;
+        return Ok(Some(Cursor { search, up_to, end, thread: 0, before: Seq::FIRST.plus(u64::MAX) }));
+    };
+    if cursor.search != search {
+        return Err(Detail::CursorMismatch.into());
+    }
+    if hash_at(log, cursor.up_to)? != Some(cursor.end) {
+        return Err(Detail::CursorStale.into());
+    }
+    Ok(Some(cursor))
+}
+
+fn hash_at(log: &dyn EventLog, position: Position) -> Result<Option<EventHash>, LogError> {
+    let event = log.read_log(position)?.next().transpose()?;
+    Ok(event.filter(|event| event.position == position).map(|event| event.header.hash))
+}
+
+/// What is searched for and where, as one hash.
+fn search_id(chain: &Chain, query: &Query) -> EventHash {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&(query.0.len() as u64).to_le_bytes());
+    hasher.update(query.0.as_bytes());
+    for session in chain.sessions() {
+        hasher.update(session.as_bytes());
+    }
+    hasher.finalize().into()
+}
