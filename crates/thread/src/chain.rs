@@ -1,5 +1,7 @@
 //! A session, its predecessor, and so on to the origin.
 
+use std::collections::BTreeSet;
+
 use segue_event::{ContinuationEvent, Edge, SeqRange, SessionId};
 use segue_log::{Direction, EventLog, LogError};
 
@@ -34,10 +36,11 @@ impl Chain {
     /// As `edge_into` has them.
     pub fn walk(session: SessionId, edge_into: EdgeLookup<'_>) -> Result<Self, LogError> {
         let mut chain = vec![session];
+        let mut seen = BTreeSet::from([session]);
         let mut at = session;
         while chain.len() < Self::SESSIONS_MAX
             && let Some(edge) = edge_into(at)?
-            && !chain.contains(&edge.predecessor)
+            && seen.insert(edge.predecessor)
         {
             at = edge.predecessor;
             chain.push(at);

@@ -114,7 +114,7 @@ mod tests {
         assert_eq!(text.parse::<Cursor>().unwrap(), cursor);
         for at in 0..text.len() {
             let mut wrong = text.clone();
-            let other = if &text[at..=at] == "0" { "1" } else { "0" };
+            let other = if text.as_bytes()[at] == b'0' { "1" } else { "0" };
             wrong.replace_range(at..=at, other);
             assert_eq!(wrong.parse::<Cursor>().unwrap_err().kind(), ThreadErrorKind::CursorInvalid);
         }

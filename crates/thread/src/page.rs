@@ -74,7 +74,10 @@ pub fn entry(log: &dyn EventLog, thread: SessionId, seq: Seq) -> Result<Entry, T
 }
 
 /// The entries of a session that have something to show, one by one, either way.
-pub(crate) fn entries(
+///
+/// # Errors
+/// If the log cannot be read; also as an item.
+pub fn entries(
     log: &dyn EventLog,
     thread: SessionId,
     range: SeqRange,

@@ -1,0 +1,31 @@
+//! The keys that make things happen once.
+
+use segue_event::{Initiator, SessionId};
+use segue_log::{ClaimKey, LogError};
+
+/// Taken by the continuation of a session for one initiator.
+pub(crate) fn continuation(predecessor: SessionId, initiator: &Initiator) -> Result<ClaimKey, LogError> {
+    let mut hasher = blake3::Hasher::new();
+    let mut enter = |bytes: &[u8]| {
+        // Each piece with its length, so that no two initiators run together.
+        hasher.update(&(bytes.len() as u64).to_le_bytes());
+        hasher.update(bytes);
+    };
+    match initiator {
+        Initiator::Tool { run, call } => {
+            enter(b"tool");
+            enter(run.as_bytes());
+            enter(call.as_bytes());
+        }
+        Initiator::Person { request } => {
+            enter(b"person");
+            enter(request.as_bytes());
+        }
+    }
+    ClaimKey::new(format!("continuation/{predecessor}/{}", hasher.finalize().to_hex()))
+}
+
+/// Taken by the `number`th successor, from 0, that an agent makes of a session.
+pub(crate) fn agent_successor(predecessor: SessionId, number: usize) -> Result<ClaimKey, LogError> {
+    ClaimKey::new(format!("agent-successor/{predecessor}/{number}"))
+}

@@ -1,0 +1,286 @@
+//! Carrying a conversation into a fresh session.
+
+use std::collections::BTreeMap;
+
+use segue_continuation::caps::AGENT_SUCCESSORS_MAX;
+use segue_continuation::{
+    Approved, Decision, Initiating, Measured, Refusal, Replayed, Request, SessionState, ThreadHead, View,
+    decide, normalise,
+};
+use segue_event::{
+    Author, ContinuationEvent, ContinuationId, EventRef, Message, Recorded, SeqRange, SessionId,
+    SourceTarget, TranscriptEvent,
+};
+use segue_log::{Direction, EventLog, LogError, LogErrorKind};
+use segue_projection::{Diagnostic, Origin, Projection, admit, compile, measure};
+
+use crate::error::Detail;
+use crate::gather::{Given, gather};
+use crate::workspace::session_state;
+use crate::{Asker, Error, Workspace, claims, memory, switch};
+
+/// What became of a request to continue.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Outcome {
+    /// The conversation goes on in a successor.
+    Continued(ContinuedSession),
+    /// Nothing was created; for a tool call, the refusal is recorded as its result.
+    Refused(Refusal),
+}
+
+/// A continuation that exists.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ContinuedSession {
+    /// The transition.
+    pub continuation: ContinuationId,
+    /// The successor.
+    pub successor: SessionId,
+    /// Whether it was there already when it was asked for this time.
+    pub replayed: bool,
+    /// What is worth knowing about the projection; empty for a replayed call.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// What a continuation would be. Nothing was written.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Preview {
+    /// It would be this.
+    WouldContinue {
+        /// What the successor would begin with.
+        projection: Box<Projection>,
+        /// What is worth knowing about it.
+        diagnostics: Vec<Diagnostic>,
+    },
+    /// This asker has its successor already.
+    Replay(Replayed),
+    /// It would be refused.
+    WouldRefuse(Refusal),
+}
+
+/// How often a continuation is decided anew because the predecessor changed meanwhile.
+const TRIES_MAX: u32 = 16;
+
+impl Workspace {
+    /// Continues a session in a successor, in one commit. `arguments` are those of the verb, as JSON text.
+    ///
+    /// The same asker gets the same successor, however often it asks. A refused request creates nothing.
+    ///
+    /// # Errors
+    /// If there is no such session, it kept changing, or the log failed; then nothing was created either.
+    pub fn continue_session(
+        &self,
+        predecessor: SessionId,
+        asker: &Asker,
+        arguments: &str,
+    ) -> Result<Outcome, Error> {
+        for _ in 0..TRIES_MAX {
+            let result = match self.prepare(predecessor, asker, arguments)? {
+                Prepared::Replay(replayed) => return Ok(Outcome::Continued(replayed.into())),
+                Prepared::Refuse(refusal) => {
+                    self.record_refusal(predecessor, asker, refusal).map(Outcome::Refused)
+                }
+                Prepared::Continue(ready) => self.switch(asker, *ready).map(Outcome::Continued),
+            };
+            match result {
+                // Somebody else wrote first: look again and decide again.
+                Err(error) if matches!(error.kind(), LogErrorKind::WrongSeq | LogErrorKind::ClaimTaken) => {}
+                other => return Ok(other?),
+            }
+        }
+        Err(Detail::Contended { session: predecessor, tries: TRIES_MAX }.into())
+    }
+
+    /// Tells what [`Self::continue_session`] would do. Nothing is written.
+    ///
+    /// # Errors
+    /// If there is no such session, or the log cannot be read.
+    pub fn preview_continuation(
+        &self,
+        predecessor: SessionId,
+        asker: &Asker,
+        arguments: &str,
+    ) -> Result<Preview, Error> {
+        Ok(match self.prepare(predecessor, asker, arguments)? {
+            Prepared::Replay(replayed) => Preview::Replay(replayed),
+            Prepared::Refuse(refusal) => Preview::WouldRefuse(refusal),
+            Prepared::Continue(ready) => Preview::WouldContinue {
+                projection: Box::new(ready.projection),
+                diagnostics: ready.diagnostics,
+            },
+        })
+    }
+
+    fn prepare(&self, predecessor: SessionId, asker: &Asker, arguments: &str) -> Result<Prepared, Error> {
+        let log = &*self.log;
+        let state = session_state(log, predecessor)?.ok_or(Detail::SessionNotFound(predecessor))?;
+        let measured = normalise(arguments, predecessor).map(|request| self.measure(request));
+        let (view, initiating) = self.view(&state, asker, measured.as_ref().ok())?;
+        match decide(&view, measured) {
+            Decision::Replay(replayed) => Ok(Prepared::Replay(replayed)),
+            Decision::Refuse(refusal) => Ok(Prepared::Refuse(refusal)),
+            Decision::Continue(approved) => {
+                let Some(message) = initiating else {
+                    return Ok(Prepared::Refuse(Refusal::NothingToContinue));
+                };
+                self.compile(state, *approved, message, view.agent_successors)
+            }
+        }
+    }
+
+    fn measure(&self, request: Request) -> Measured {
+        let sizes = measure(&request.handoff, &request.sources);
+        let (handoff_bytes, sources_bytes) = (sizes.handoff_bytes, sizes.sources_bytes);
+        Measured { request, budget: self.options.budget, handoff_bytes, sources_bytes }
+    }
+
+    fn view(
+        &self,
+        state: &SessionState,
+        asker: &Asker,
+        measured: Option<&Measured>,
+    ) -> Result<(View, Option<Recorded<Message>>), LogError> {
+        let log = &*self.log;
+        let sources = measured.map(|measured| measured.request.sources.as_slice()).unwrap_or_default();
+        let message = initiating(log, state.session)?;
+        let view = View {
+            replayed: replayed(log, state.session, asker)?,
+            run: asker.situation(state),
+            batch: asker.batch(),
+            agent_successors: agent_successors(log, state.session)?,
+            initiating: message.as_ref().map_or(Initiating::None, classify),
+            plan: state.plan_transfer(),
+            threads: readable_heads(log, state, sources)?,
+            memory: memory::existing(self.options.memory_root.as_deref(), sources),
+        };
+        Ok((view, message))
+    }
+
+    fn compile(
+        &self,
+        predecessor: SessionState,
+        approved: Approved,
+        message: Recorded<Message>,
+        agent_successors: usize,
+    ) -> Result<Prepared, Error> {
+        let log = &*self.log;
+        let Approved { request, initiating, plan } = approved;
+        let budget = self.options.budget;
+        let admitted = match admit(budget, request.handoff.clone(), request.sources.clone()) {
+            Ok(admitted) => admitted,
+            Err(sizes) => {
+                let (bytes, max) = (sizes.handoff_bytes, budget.handoff_bytes_max());
+                return Ok(Prepared::Refuse(Refusal::HandoffTooLarge { bytes, max }));
+            }
+        };
+        let head = log.head(predecessor.session)?.ok_or(Detail::SessionNotFound(predecessor.session))?;
+        let head = EventRef { seq: head.seq, event: head.hash };
+        let now = self.host.now();
+        let origin = Origin {
+            continuation: ContinuationId::v7(now, self.host.random()),
+            reason: request.reason,
+            first: predecessor.edge.as_ref().map_or(predecessor.session, |edge| edge.origin),
+            predecessor: predecessor.session,
+            predecessor_title: predecessor.title.text.clone(),
+            initiating: initiating.seq,
+        };
+        let given = Given {
+            origin: origin.clone(),
+            admitted,
+            sources: &request.sources,
+            budget,
+            predecessor: &predecessor,
+            head,
+            plan,
+            compiled_at: log.end()?,
+        };
+        let (projection, diagnostics) = compile(&gather(log, given)?);
+        Ok(Prepared::Continue(Box::new(switch::Ready {
+            predecessor,
+            head,
+            origin,
+            request,
+            plan,
+            message,
+            agent_successors,
+            projection,
+            diagnostics,
+            now,
+        })))
+    }
+}
+
+enum Prepared {
+    Replay(Replayed),
+    Refuse(Refusal),
+    Continue(Box<switch::Ready>),
+}
+
+impl From<Replayed> for ContinuedSession {
+    fn from(replayed: Replayed) -> Self {
+        let Replayed { continuation, successor } = replayed;
+        Self { continuation, successor, replayed: true, diagnostics: Vec::new() }
+    }
+}
+
+/// The newest message that a user or a trigger wrote.
+fn initiating(log: &dyn EventLog, session: SessionId) -> Result<Option<Recorded<Message>>, LogError> {
+    for raw in log.read(session, SeqRange::ALL, Direction::Backward)? {
+        let Some(recorded) = raw?.decode_as::<TranscriptEvent>().map_err(LogError::codec)? else { continue };
+        let Recorded { session, seq, position, time, hash, event } = recorded;
+        if let TranscriptEvent::Message(message) = event
+            && matches!(message.author, Author::User | Author::Trigger)
+        {
+            return Ok(Some(Recorded { session, seq, position, time, hash, event: message }));
+        }
+    }
+    Ok(None)
+}
+
+fn classify(message: &Recorded<Message>) -> Initiating {
+    let event = EventRef { seq: message.seq, event: message.hash };
+    match message.event.continued_from {
+        Some(_) => Initiating::Copied(event),
+        None => Initiating::Said(event),
+    }
+}
+
+/// The continuation that an asker made of a session. The commit that took its claim begins with the successor.
+fn replayed(log: &dyn EventLog, session: SessionId, asker: &Asker) -> Result<Option<Replayed>, LogError> {
+    let Some(position) = log.claimed(&claims::continuation(session, &asker.initiator())?)? else {
+        return Ok(None);
+    };
+    let Some(first) = log.read_log(position)?.next().transpose()? else { return Ok(None) };
+    let recorded = first.decode_as::<ContinuationEvent>().map_err(LogError::codec)?;
+    Ok(recorded.map(|recorded| {
+        let ContinuationEvent::Continued(edge) = recorded.event;
+        Replayed { continuation: edge.continuation, successor: recorded.session }
+    }))
+}
+
+/// How many successors agents made of a session: each took the next of a row of claims.
+fn agent_successors(log: &dyn EventLog, session: SessionId) -> Result<usize, LogError> {
+    for number in 0..AGENT_SUCCESSORS_MAX {
+        if log.claimed(&claims::agent_successor(session, number)?)?.is_none() {
+            return Ok(number);
+        }
+    }
+    Ok(AGENT_SUCCESSORS_MAX)
+}
+
+/// The newest events of the cited sessions, as far as they belong to the same agent.
+fn readable_heads(
+    log: &dyn EventLog,
+    state: &SessionState,
+    sources: &[segue_event::Source],
+) -> Result<BTreeMap<SessionId, ThreadHead>, LogError> {
+    let mut heads = BTreeMap::new();
+    for source in sources {
+        let SourceTarget::Events { thread, .. } = source.target else { continue };
+        if crate::reader::agent_of(log, thread)?.as_ref() == Some(&state.agent)
+            && let Some(head) = log.head(thread)?
+        {
+            heads.insert(thread, ThreadHead(head.seq));
+        }
+    }
+    Ok(heads)
+}

@@ -1,0 +1,84 @@
+//! What can go wrong with a workspace.
+
+use segue_event::SessionId;
+use segue_log::{LogError, LogErrorKind};
+use segue_thread::{ThreadError, ThreadErrorKind};
+
+/// An error of a workspace: what happened, and what can be done.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct Error(Detail);
+
+/// What kind of error it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// There is no such session, or it is outside the scope.
+    SessionNotFound,
+    /// The session was not continued from another.
+    NotContinued,
+    /// Others kept changing the session; try again.
+    Contended,
+    /// Reading failed, as the thread crate has it.
+    Thread(ThreadErrorKind),
+    /// The log failed, as the log crate has it.
+    Log(LogErrorKind),
+}
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Detail {
+    #[error("there is no session {0}")]
+    SessionNotFound(SessionId),
+    #[error("session {0} was not continued from another one")]
+    NotContinued(SessionId),
+    #[error("session {session} kept changing; gave up after {tries} tries: try again")]
+    Contended { session: SessionId, tries: u32 },
+    #[error(transparent)]
+    Thread(ThreadError),
+    #[error(transparent)]
+    Log(LogError),
+}
+
+impl Error {
+    /// What kind of error it is.
+    pub fn kind(&self) -> ErrorKind {
+        match &self.0 {
+            Detail::SessionNotFound(_) => ErrorKind::SessionNotFound,
+            Detail::NotContinued(_) => ErrorKind::NotContinued,
+            Detail::Contended { .. } => ErrorKind::Contended,
+            Detail::Thread(error) => match (error.kind(), error.as_log_error()) {
+                (ThreadErrorKind::SessionNotFound, _) => ErrorKind::SessionNotFound,
+                (_, Some(error)) => ErrorKind::Log(error.kind()),
+                (kind, None) => ErrorKind::Thread(kind),
+            },
+            Detail::Log(error) => ErrorKind::Log(error.kind()),
+        }
+    }
+
+    /// The log's own error, where the log failed.
+    pub fn as_log_error(&self) -> Option<&LogError> {
+        match &self.0 {
+            Detail::Log(error) => Some(error),
+            Detail::Thread(error) => error.as_log_error(),
+            _ => None,
+        }
+    }
+}
+
+impl From<Detail> for Error {
+    fn from(detail: Detail) -> Self {
+        Self(detail)
+    }
+}
+
+impl From<LogError> for Error {
+    fn from(error: LogError) -> Self {
+        Self(Detail::Log(error))
+    }
+}
+
+impl From<ThreadError> for Error {
+    fn from(error: ThreadError) -> Self {
+        Self(Detail::Thread(error))
+    }
+}

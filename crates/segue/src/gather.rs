@@ -1,0 +1,100 @@
+//! Reads from the log what a projection is compiled from.
+
+use segue_continuation::{Budget, SessionState};
+use segue_event::{EventRef, PlanTransfer, Position, Seq, SeqRange, Source, SourceTarget};
+use segue_frame::Entry;
+use segue_log::{Direction, EventLog, LogError};
+use segue_projection::{Admitted, Cited, CitedRange, EarlierHandoff, Input, Origin, Recent, Recipe};
+use segue_thread::entries;
+
+/// The predecessor's own projection stands here, if it was itself continued from another session.
+pub(crate) const PROJECTION_SEQ: Seq = Seq::FIRST.next();
+
+/// What is known before anything is read.
+pub(crate) struct Given<'a> {
+    pub(crate) origin: Origin,
+    pub(crate) admitted: Admitted,
+    pub(crate) sources: &'a [Source],
+    pub(crate) budget: Budget,
+    pub(crate) predecessor: &'a SessionState,
+    pub(crate) head: EventRef,
+    pub(crate) plan: PlanTransfer,
+    pub(crate) compiled_at: Option<Position>,
+}
+
+/// Reads what the compiler needs: bounded by the budget, however long the sessions are.
+pub(crate) fn gather(log: &dyn EventLog, given: Given<'_>) -> Result<Input, LogError> {
+    let cited = cited(log, given.sources, given.budget)?;
+    let in_predecessor = cited.iter().filter(|cited| cited.thread == given.origin.predecessor);
+    let repeated: usize = in_predecessor
+        .map(|cited| match &cited.cited {
+            Cited::Entries(entries) => entries.len(),
+            Cited::TooLarge => 0,
+        })
+        .sum();
+    let recipe = Recipe::of(given.origin.reason);
+    // What is cited, or is the predecessor's own projection, is no candidate; read that much more.
+    let wanted = recipe.recent_entries_max + repeated + 1;
+    let was_continued = given.predecessor.edge.is_some();
+    let recent = Recent {
+        entries: recent(log, &given.origin, wanted)?,
+        projection: was_continued.then_some(PROJECTION_SEQ),
+    };
+    Ok(Input {
+        earlier: earlier(given.predecessor),
+        origin: given.origin,
+        admitted: given.admitted,
+        cited,
+        recent,
+        head: given.head.seq,
+        plan: given.plan,
+        compiled_at: given.compiled_at,
+    })
+}
+
+fn recent(log: &dyn EventLog, origin: &Origin, wanted: usize) -> Result<Vec<Entry>, LogError> {
+    let Some(before) = origin.initiating.previous() else { return Ok(Vec::new()) };
+    entries(log, origin.predecessor, SeqRange::up_to(before), Direction::Backward)?.take(wanted).collect()
+}
+
+fn cited(log: &dyn EventLog, sources: &[Source], budget: Budget) -> Result<Vec<CitedRange>, LogError> {
+    let ranges = (0..).zip(sources).filter_map(|(source, cited)| match cited.target {
+        SourceTarget::Events { thread, range } => Some((source, thread, range)),
+        _ => None,
+    });
+    ranges
+        .map(|(source, thread, range)| {
+            let cited = read_whole(entries(log, thread, range, Direction::Forward)?, budget)?;
+            Ok(CitedRange { source, thread, range, cited })
+        })
+        .collect()
+}
+
+/// Reads entries until they are all there, or until no budget could hold them.
+fn read_whole(
+    entries: impl Iterator<Item = Result<Entry, LogError>>,
+    budget: Budget,
+) -> Result<Cited, LogError> {
+    let mut whole = Vec::new();
+    let mut bytes = 0;
+    for entry in entries {
+        let entry = entry?;
+        bytes += entry.parts.iter().map(|part| part.text.len()).sum::<usize>();
+        if bytes > budget.bytes() {
+            return Ok(Cited::TooLarge);
+        }
+        whole.push(entry);
+    }
+    Ok(Cited::Entries(whole))
+}
+
+fn earlier(predecessor: &SessionState) -> Option<EarlierHandoff> {
+    let handoff = &predecessor.edge.as_ref()?.manifest.handoff;
+    Some(EarlierHandoff {
+        thread: predecessor.session,
+        seq: PROJECTION_SEQ,
+        decisions: handoff.decisions.len(),
+        cautions: handoff.cautions.len(),
+        open_questions: handoff.open_questions.len(),
+    })
+}

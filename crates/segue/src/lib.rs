@@ -1,0 +1,57 @@
+//! Segue: the whole record of agent sessions, and conversations carried into fresh ones.
+//!
+//! A [`Workspace`] stands on an event log. It starts sessions, appends to them, and continues one in a successor
+//! ([`Workspace::continue_session`]) in a single commit: the edge with its manifest, the projection, the exact message
+//! that is to be answered, and the queued run. A [`Reader`] reads sessions and recalls any line of a whole chain,
+//! inside a [`Scope`].
+//!
+//! ```
+//! use segue::{Asker, NewSession, Outcome, Scope, SystemHost, Workspace};
+//! use segue::event::{AgentId, Author, Message, Role};
+//! use segue::log::MemoryLog;
+//!
+//! let workspace = Workspace::on(MemoryLog::new(), SystemHost);
+//! let session = workspace.start_session(NewSession::of(AgentId::new("coder")?))?;
+//! workspace.append(session, [Message::text(Role::User, Author::User, "Parse the file a.txt")])?;
+//!
+//! let handoff = r#"{"reason": "phase_change", "title": "Parser", "description": "begun",
+//!     "handoff": {"purpose": "a parser", "currentRequest": "parse a.txt"}}"#;
+//! let asker = Asker::Person { request: "1".to_owned() };
+//! let Outcome::Continued(continued) = workspace.continue_session(session, &asker, handoff)? else { panic!() };
+//!
+//! let reader = workspace.reader(Scope::Workspace);
+//! let answer = reader.recall(continued.successor, "the file", Default::default(), None)?;
+//! assert_eq!(answer.hits.last().unwrap().thread, session);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! The crates below are re-exported, each under its own name: [`event`], [`log`], [`frame`], [`continuation`],
+//! [`projection`], [`prompt`], [`thread`](mod@thread).
+
+mod asker;
+mod claims;
+mod continuing;
+mod error;
+mod gather;
+mod host;
+mod memory;
+mod reader;
+mod recompile;
+mod switch;
+mod workspace;
+
+pub use segue_continuation as continuation;
+pub use segue_event as event;
+pub use segue_frame as frame;
+pub use segue_log as log;
+pub use segue_projection as projection;
+pub use segue_prompt as prompt;
+pub use segue_thread as thread;
+
+pub use asker::{Asker, RunKind, ToolCaller};
+pub use continuing::{ContinuedSession, Outcome, Preview};
+pub use error::{Error, ErrorKind};
+pub use host::{Host, SystemHost};
+pub use reader::{Overview, Reader, Scope};
+pub use recompile::{Recompiled, Verdict};
+pub use workspace::{NewSession, Options, Workspace};

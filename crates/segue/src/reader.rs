@@ -1,0 +1,185 @@
+//! Reading inside a scope.
+
+use std::sync::Arc;
+
+use segue_continuation::{Lineage, SessionState};
+use segue_event::{AgentId, ContinuationEvent, Fold as _, Position, Seq, SeqRange, SessionEvent, SessionId};
+use segue_frame::Entry;
+use segue_log::{Direction, EventLog, Head, LogError, SessionListing, SessionPage};
+use segue_thread::{
+    Answer, Chain, Cursor, Limit, Page, Query, RecallLimits, edge_into, entry, read_range, recall,
+};
+
+use crate::Error;
+use crate::error::Detail;
+use crate::workspace::session_state;
+
+/// What a caller may read. Whatever lies outside reads as not found.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Scope {
+    /// One session and its ancestors.
+    Chain(SessionId),
+    /// The sessions of one agent.
+    Agent(AgentId),
+    /// The sessions of one working directory.
+    Project(String),
+    /// Everything.
+    Workspace,
+}
+
+/// Reads sessions inside a scope. Reading writes nothing.
+pub struct Reader {
+    log: Arc<dyn EventLog>,
+    scope: Scope,
+}
+
+/// A session as a list shows it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Overview {
+    /// How it stands.
+    pub state: SessionState,
+    /// Its newest event.
+    pub head: Head,
+    /// The place of its first event; lists go on from here.
+    pub first: Position,
+}
+
+impl Reader {
+    pub(crate) fn new(log: Arc<dyn EventLog>, scope: Scope) -> Self {
+        Self { log, scope }
+    }
+
+    /// The state of a session.
+    ///
+    /// # Errors
+    /// If there is no such session in the scope, or the log cannot be read.
+    pub fn state(&self, session: SessionId) -> Result<SessionState, Error> {
+        self.check(session)?;
+        Ok(session_state(&*self.log, session)?.ok_or(Detail::SessionNotFound(session))?)
+    }
+
+    /// The sessions, newest first: those that began before `before`, at most `limit`.
+    ///
+    /// # Errors
+    /// If the log cannot be read.
+    pub fn sessions(&self, before: Option<Position>, limit: usize) -> Result<Vec<Overview>, Error> {
+        let mut overviews = Vec::new();
+        let mut page = SessionPage { before, limit };
+        while overviews.len() < limit {
+            let listings = self.log.sessions(page)?;
+            let Some(last) = listings.last() else { break };
+            page.before = Some(last.first);
+            for listing in listings {
+                overviews.extend(self.overview(listing)?);
+            }
+        }
+        overviews.truncate(limit);
+        Ok(overviews)
+    }
+
+    /// Entries of a session, page by page.
+    ///
+    /// # Errors
+    /// If there is no such session in the scope, or the log cannot be read.
+    pub fn read(&self, session: SessionId, range: SeqRange, limit: Limit) -> Result<Page, Error> {
+        self.check(session)?;
+        Ok(read_range(&*self.log, session, range, limit)?)
+    }
+
+    /// One entry, exactly.
+    ///
+    /// # Errors
+    /// If there is no such session in the scope, no such entry, or the log cannot be read.
+    pub fn entry(&self, session: SessionId, seq: Seq) -> Result<Entry, Error> {
+        self.check(session)?;
+        Ok(entry(&*self.log, session, seq)?)
+    }
+
+    /// Finds a literal text in a session and its ancestors, as far as the scope reaches.
+    ///
+    /// # Errors
+    /// If there is no such session in the scope, the query or the cursor is not usable, or the log cannot be read.
+    pub fn recall(
+        &self,
+        session: SessionId,
+        text: &str,
+        limits: RecallLimits,
+        cursor: Option<Cursor>,
+    ) -> Result<Answer, Error> {
+        let chain = self.chain(session)?;
+        Ok(recall(&*self.log, &chain, &Query::literal(text)?, limits, cursor)?)
+    }
+
+    /// A session and its ancestors, as far as the scope reaches.
+    ///
+    /// # Errors
+    /// If there is no such session in the scope, or the log cannot be read.
+    pub fn chain(&self, session: SessionId) -> Result<Chain, Error> {
+        self.check(session)?;
+        let edge_within = |at| match edge_into(&*self.log, at)? {
+            Some(edge) if self.is_inside(edge.predecessor)? => Ok(Some(edge)),
+            _ => Ok(None),
+        };
+        Ok(Chain::walk(session, &edge_within)?)
+    }
+
+    /// Every edge of the workspace between sessions of the scope.
+    ///
+    /// # Errors
+    /// If the log cannot be read.
+    pub fn lineage(&self) -> Result<Lineage, Error> {
+        let mut lineage = Lineage::new();
+        for raw in self.log.read_log(Position::FIRST)? {
+            let Some(recorded) = raw?.decode_as::<ContinuationEvent>().map_err(LogError::codec)? else {
+                continue;
+            };
+            let ContinuationEvent::Continued(edge) = &recorded.event;
+            if self.is_inside(recorded.session)? && self.is_inside(edge.predecessor)? {
+                lineage.apply(&recorded);
+            }
+        }
+        Ok(lineage)
+    }
+
+    fn overview(&self, listing: SessionListing) -> Result<Option<Overview>, Error> {
+        if !self.is_inside(listing.session)? {
+            return Ok(None);
+        }
+        let state = session_state(&*self.log, listing.session)?;
+        Ok(state.map(|state| Overview { state, head: listing.head, first: listing.first }))
+    }
+
+    fn check(&self, session: SessionId) -> Result<(), Error> {
+        if self.is_inside(session)? { Ok(()) } else { Err(Detail::SessionNotFound(session).into()) }
+    }
+
+    fn is_inside(&self, session: SessionId) -> Result<bool, LogError> {
+        match &self.scope {
+            Scope::Workspace => Ok(true),
+            Scope::Agent(agent) => Ok(agent_of(&*self.log, session)?.as_ref() == Some(agent)),
+            Scope::Project(folder) => {
+                let started = start_of(&*self.log, session)?;
+                Ok(started.is_some_and(|started| started.working_directory == *folder))
+            }
+            Scope::Chain(newest) => {
+                let chain = Chain::walk(*newest, &|at| edge_into(&*self.log, at))?;
+                Ok(chain.sessions().contains(&session))
+            }
+        }
+    }
+}
+
+/// Whose a session is; none if there is no such session.
+pub(crate) fn agent_of(log: &dyn EventLog, session: SessionId) -> Result<Option<AgentId>, LogError> {
+    Ok(start_of(log, session)?.map(|started| started.agent))
+}
+
+fn start_of(log: &dyn EventLog, session: SessionId) -> Result<Option<segue_event::SessionStarted>, LogError> {
+    let first = log.read(session, SeqRange::one(Seq::FIRST), Direction::Forward)?.next().transpose()?;
+    let Some(first) = first else { return Ok(None) };
+    let recorded = first.decode_as::<SessionEvent>().map_err(LogError::codec)?;
+    Ok(recorded.and_then(|recorded| match recorded.event {
+        SessionEvent::SessionStarted(started) => Some(started),
+        _ => None,
+    }))
+}

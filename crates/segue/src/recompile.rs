@@ -1,0 +1,104 @@
+//! Compiling a stored continuation again, from the record alone.
+
+use segue_continuation::Budget;
+use segue_event::{Block, Digest, Edge, Event, SeqRange, SessionId};
+use segue_log::{Direction, EventLog, LogError};
+use segue_projection::{COMPILER, Origin, Projection, admit, compile};
+
+use crate::error::Detail;
+use crate::gather::{Given, PROJECTION_SEQ, gather};
+use crate::workspace::session_state;
+use crate::{Error, Workspace};
+
+/// A stored continuation, compiled again.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Recompiled {
+    /// The edge as it is stored, with its manifest.
+    pub edge: Edge,
+    /// The projection as it is stored.
+    pub stored: String,
+    /// The projection as it comes out now.
+    pub compiled: Projection,
+    /// What the comparison says.
+    pub verdict: Verdict,
+}
+
+/// What comparing a stored projection with a fresh one says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// The same bytes, and the same manifest.
+    Same,
+    /// Another version of the compiler made it; its bytes have the hash that its manifest says.
+    OtherCompiler,
+    /// The stored text does not have the hash that its manifest says.
+    Altered,
+    /// The same compiler gives other bytes.
+    Different,
+}
+
+impl Workspace {
+    /// Compiles the continuation that made a session again, from the record as it stood then, and compares.
+    ///
+    /// # Errors
+    /// If there is no such session, it was not continued from another, or the log cannot be read.
+    pub fn recompile(&self, successor: SessionId) -> Result<Recompiled, Error> {
+        let log = &*self.log;
+        let state = session_state(log, successor)?.ok_or(Detail::SessionNotFound(successor))?;
+        let edge = state.edge.ok_or(Detail::NotContinued(successor))?;
+        let stored = stored_projection(log, successor)?;
+        let compiled = compile_again(log, &edge)?.ok_or(Detail::SessionNotFound(edge.predecessor))?;
+        let manifest = &edge.manifest;
+        let verdict = if Digest::of(stored.as_bytes()) != manifest.projection {
+            Verdict::Altered
+        } else if manifest.compiler != COMPILER {
+            Verdict::OtherCompiler
+        } else if compiled.text == stored && compiled.manifest == *manifest {
+            Verdict::Same
+        } else {
+            Verdict::Different
+        };
+        Ok(Recompiled { edge, stored, compiled, verdict })
+    }
+}
+
+fn compile_again(log: &dyn EventLog, edge: &Edge) -> Result<Option<Projection>, Error> {
+    let Some(predecessor) = session_state(log, edge.predecessor)? else { return Ok(None) };
+    let manifest = &edge.manifest;
+    let bytes = usize::try_from(manifest.budget_bytes).unwrap_or(usize::MAX);
+    let budget = Budget::new(bytes).unwrap_or_default();
+    let Ok(admitted) = admit(budget, manifest.handoff.clone(), manifest.sources.clone()) else {
+        return Ok(None);
+    };
+    let origin = Origin {
+        continuation: edge.continuation,
+        reason: edge.reason,
+        first: edge.origin,
+        predecessor: edge.predecessor,
+        predecessor_title: edge.predecessor_title.clone(),
+        initiating: edge.initiating.seq,
+    };
+    let given = Given {
+        origin,
+        admitted,
+        sources: &manifest.sources,
+        budget,
+        predecessor: &predecessor,
+        head: edge.predecessor_head,
+        plan: manifest.plan,
+        compiled_at: manifest.compiled_at,
+    };
+    Ok(Some(compile(&gather(log, given)?).0))
+}
+
+fn stored_projection(log: &dyn EventLog, successor: SessionId) -> Result<String, LogError> {
+    let raw = log.read(successor, SeqRange::one(PROJECTION_SEQ), Direction::Forward)?.next().transpose()?;
+    let Some(raw) = raw else { return Ok(String::new()) };
+    let Event::Message(message) = raw.decode().map_err(LogError::codec)?.event else {
+        return Ok(String::new());
+    };
+    let texts = message.blocks.into_iter().filter_map(|block| match block {
+        Block::Text(text) => Some(text),
+        _ => None,
+    });
+    Ok(texts.collect())
+}

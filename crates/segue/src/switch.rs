@@ -1,0 +1,161 @@
+//! The one commit that carries a conversation over, and the one that records a refusal.
+
+use segue_continuation::{Refusal, Request, SessionState};
+use segue_event::{
+    Author, Block, Continued, Edge, Event, EventRef, Lane, Message, MessageOrigin, Plan, PlanTransfer,
+    Recorded, ResultStatus, Role, RunEnded, RunId, RunOutcome, RunQueued, Seq, SessionId, SessionStarted,
+    Timestamp, Title, TitleSource, ToolResult,
+};
+use segue_log::{Commit, Expected, LogError, NewEvent};
+use segue_projection::{Diagnostic, Origin, Projection};
+use serde_json::json;
+
+use crate::{Asker, ContinuedSession, ToolCaller, Workspace, claims};
+
+/// A continuation that was approved and compiled.
+pub(crate) struct Ready {
+    pub(crate) predecessor: SessionState,
+    pub(crate) head: EventRef,
+    pub(crate) origin: Origin,
+    pub(crate) request: Request,
+    pub(crate) plan: PlanTransfer,
+    pub(crate) message: Recorded<Message>,
+    pub(crate) agent_successors: usize,
+    pub(crate) projection: Projection,
+    pub(crate) diagnostics: Vec<Diagnostic>,
+    pub(crate) now: Timestamp,
+}
+
+/// Where the copied message stands in the successor, behind the start and the projection.
+const MESSAGE_SEQ: Seq = Seq::FIRST.next().next();
+
+impl Workspace {
+    /// Writes everything at once: the successor with its edge, its projection, the message and the run; for a tool
+    /// call also its result and the end of its run.
+    pub(crate) fn switch(&self, asker: &Asker, ready: Ready) -> Result<ContinuedSession, LogError> {
+        let successor = SessionId::v7(ready.now, self.host.random());
+        let run = RunId::v7(ready.now, self.host.random());
+        let continuation = ready.origin.continuation;
+        let predecessor = ready.origin.predecessor;
+        let initiator = asker.initiator();
+        let mut commit = Commit::new().claim(claims::continuation(predecessor, &initiator)?);
+        let mut closing = None;
+        if let Asker::Tool(caller) = asker {
+            commit = commit.claim(claims::agent_successor(predecessor, ready.agent_successors)?);
+            closing = Some(closing_events(caller, &ready, successor));
+        }
+        let (head, now, diagnostics) = (ready.head, ready.now, ready.diagnostics.clone());
+        let opening = opening_events(ready, initiator, run);
+        // The successor comes first: whoever finds the claim finds it by the commit's first position.
+        commit = commit.append(successor, Expected::first(), at(now, opening));
+        if let Some(events) = closing {
+            commit = commit.append(predecessor, Expected::after(head.seq), at(now, events));
+        }
+        self.log.commit(commit)?;
+        Ok(ContinuedSession { continuation, successor, replayed: false, diagnostics })
+    }
+
+    /// Records the refusal as the result of the tool call; a person's refused request leaves no trace.
+    pub(crate) fn record_refusal(
+        &self,
+        predecessor: SessionId,
+        asker: &Asker,
+        refusal: Refusal,
+    ) -> Result<Refusal, LogError> {
+        if let Asker::Tool(caller) = asker {
+            let mut result = tool_result(caller, refusal.to_string());
+            result.status = ResultStatus::Error;
+            let events = at(self.host.now(), vec![result.into()]);
+            self.log.commit(Commit::new().append(predecessor, Expected::AtHead, events))?;
+        }
+        Ok(refusal)
+    }
+}
+
+/// The first four events of the successor.
+fn opening_events(ready: Ready, initiator: segue_event::Initiator, run: RunId) -> Vec<Event> {
+    let Ready { predecessor, head, origin, request, plan, message, projection, now, .. } = ready;
+    let edge = Edge {
+        continuation: origin.continuation,
+        kind: segue_event::EdgeKind::Continue,
+        predecessor: origin.predecessor,
+        predecessor_title: origin.predecessor_title,
+        predecessor_head: head,
+        origin: origin.first,
+        initiator,
+        initiating: EventRef { seq: message.seq, event: message.hash },
+        reason: origin.reason,
+        created_at: now,
+        manifest: projection.manifest,
+    };
+    let started = SessionStarted {
+        agent: predecessor.agent,
+        title: successor_title(predecessor.title, request.title),
+        description: request.description,
+        working_directory: predecessor.working_directory,
+        model: predecessor.model,
+        plan: carried_plan(predecessor.plan, plan),
+        edge: Some(Box::new(edge)),
+        import: None,
+    };
+    let copied = Message {
+        continued_from: Some(MessageOrigin {
+            session: message.session,
+            seq: message.seq,
+            event: message.hash,
+        }),
+        ..message.event
+    };
+    let queued = RunQueued { run, lane: Lane::Interactive, trigger: MESSAGE_SEQ, parent: None, attempt: 1 };
+    vec![
+        started.into(),
+        Message::text(Role::User, Author::System, projection.text).into(),
+        copied.into(),
+        queued.into(),
+    ]
+}
+
+/// The agent names the successor, but a title that a user set stays.
+fn successor_title(predecessor: Title, by_agent: String) -> Title {
+    match predecessor.source {
+        TitleSource::User => predecessor,
+        TitleSource::Agent | TitleSource::Fallback => Title { text: by_agent, source: TitleSource::Agent },
+    }
+}
+
+/// Carried with its owner cleared, so that the successor's run adopts it.
+fn carried_plan(plan: Option<(Seq, Plan)>, transfer: PlanTransfer) -> Option<Plan> {
+    let (_, plan) = plan.filter(|_| transfer == PlanTransfer::Carry)?;
+    Some(Plan { owner: None, steps: plan.steps })
+}
+
+/// What the predecessor gets: the result of the call, and the end of the run.
+fn closing_events(caller: &ToolCaller, ready: &Ready, successor: SessionId) -> Vec<Event> {
+    let continuation = ready.origin.continuation;
+    let text = json!({
+        "summary": "The conversation goes on in the successor, which answers the user. This turn is over.",
+        "continuationId": continuation.to_string(),
+        "successorSessionId": successor.to_string(),
+        "title": ready.request.title,
+    });
+    let mut result = tool_result(caller, text.to_string());
+    result.continuation = Some(continuation);
+    let outcome = RunOutcome::Continued(Continued { session: successor, continuation });
+    vec![result.into(), RunEnded { run: caller.run, outcome }.into()]
+}
+
+fn tool_result(caller: &ToolCaller, text: String) -> ToolResult {
+    ToolResult {
+        call: caller.call.clone(),
+        tool: "continue_session".to_owned(),
+        status: ResultStatus::Ok,
+        blocks: vec![Block::Text(text)],
+        touched: Vec::new(),
+        continuation: None,
+        provenance: None,
+    }
+}
+
+fn at(time: Timestamp, events: Vec<Event>) -> Vec<NewEvent> {
+    events.into_iter().map(|event| NewEvent { time, event }).collect()
+}

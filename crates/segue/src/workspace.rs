@@ -1,0 +1,141 @@
+//! Sessions on a log.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use segue_continuation::{Budget, SessionState, StateEvent};
+use segue_event::{AgentId, Event, Fold as _, ModelOverride, SeqRange, SessionId, SessionStarted, Title};
+use segue_log::{Commit, Committed, Depth, Direction, EventLog, Expected, LogError, NewEvent, Report};
+
+use crate::error::Detail;
+use crate::{Error, Host, Reader, Scope};
+
+/// The sessions of one account, on one log. Cheap to share between threads.
+pub struct Workspace {
+    pub(crate) log: Arc<dyn EventLog>,
+    pub(crate) host: Box<dyn Host>,
+    pub(crate) options: Options,
+}
+
+/// How a workspace behaves.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// The most bytes a projection can have.
+    pub budget: Budget,
+    /// The folder that `~/memory/` means; none: memory cannot be cited.
+    pub memory_root: Option<PathBuf>,
+}
+
+/// A session that is to be started.
+#[derive(Clone, PartialEq, Debug)]
+pub struct NewSession {
+    /// Whose it is.
+    pub agent: AgentId,
+    /// What it is called.
+    pub title: Title,
+    /// Its live status.
+    pub description: String,
+    /// The folder the agent works in; may be empty.
+    pub working_directory: String,
+    /// The model chosen for it.
+    pub model: Option<ModelOverride>,
+}
+
+impl NewSession {
+    /// A session without a title yet.
+    pub fn of(agent: AgentId) -> Self {
+        Self {
+            agent,
+            title: Title::default(),
+            description: String::new(),
+            working_directory: String::new(),
+            model: None,
+        }
+    }
+}
+
+impl Workspace {
+    /// A workspace on any log.
+    pub fn on(log: impl EventLog + 'static, host: impl Host + 'static) -> Self {
+        Self::with_options(Arc::new(log), host, Options::default())
+    }
+
+    /// A workspace on a log that is shared with others.
+    pub fn with_options(log: Arc<dyn EventLog>, host: impl Host + 'static, options: Options) -> Self {
+        Self { log, host: Box::new(host), options }
+    }
+
+    /// The log underneath, for typed streams and for writing what this API has no word for.
+    pub fn log(&self) -> &Arc<dyn EventLog> {
+        &self.log
+    }
+
+    /// Starts a session.
+    ///
+    /// # Errors
+    /// If the log cannot be written.
+    pub fn start_session(&self, new: NewSession) -> Result<SessionId, Error> {
+        let now = self.host.now();
+        let session = SessionId::v7(now, self.host.random());
+        let NewSession { agent, title, description, working_directory, model } = new;
+        let started = SessionStarted {
+            agent,
+            title,
+            description,
+            working_directory,
+            model,
+            plan: None,
+            edge: None,
+            import: None,
+        };
+        let commit = Commit::new().append(session, Expected::first(), vec![NewEvent::new(now, started)]);
+        self.log.commit(commit)?;
+        Ok(session)
+    }
+
+    /// Appends events to a session, at its head, with the time of now.
+    ///
+    /// # Errors
+    /// If there is no such session, there are no events, or the log cannot be written.
+    pub fn append<E: Into<Event>>(
+        &self,
+        session: SessionId,
+        events: impl IntoIterator<Item = E>,
+    ) -> Result<Committed, Error> {
+        let head = self.log.head(session)?.ok_or(Detail::SessionNotFound(session))?;
+        let now = self.host.now();
+        let events: Vec<_> = events.into_iter().map(|event| NewEvent::new(now, event)).collect();
+        // A session that exists keeps existing, so "at the head" cannot start a new one by mistake.
+        debug_assert!(head.seq >= segue_event::Seq::FIRST);
+        Ok(self.log.commit(Commit::new().append(session, Expected::AtHead, events))?)
+    }
+
+    /// Reads inside a scope.
+    pub fn reader(&self, scope: Scope) -> Reader {
+        Reader::new(Arc::clone(&self.log), scope)
+    }
+
+    /// Checks the record.
+    ///
+    /// # Errors
+    /// If it cannot be read at all.
+    pub fn verify(&self, depth: Depth) -> Result<Report, Error> {
+        Ok(self.log.verify(depth)?)
+    }
+}
+
+/// The state of a session, folded from its events; none if there is no such session.
+pub(crate) fn session_state(
+    log: &dyn EventLog,
+    session: SessionId,
+) -> Result<Option<SessionState>, LogError> {
+    let mut state: Option<SessionState> = None;
+    for raw in log.read(session, SeqRange::ALL, Direction::Forward)? {
+        let Some(recorded) = raw?.decode_as::<StateEvent>().map_err(LogError::codec)? else { continue };
+        match &mut state {
+            Some(state) => state.apply(&recorded),
+            None => state = SessionState::started(recorded),
+        }
+    }
+    Ok(state)
+}

@@ -1,0 +1,20 @@
+//! For tests of what is built on Segue.
+//!
+//! * [`FixedHost`]: a clock and ids that are the same in every run;
+//! * [`strategies`]: proptest strategies for events, transcripts, requests and hostile text;
+//! * [`Scenario`]: a fixture that people can read and write, run on any log ([`Scenario::run`]);
+//! * [`replay`]: a fixture folder run on every kind of log and compared to its snapshots.
+//!
+//! Only ever a dev-dependency.
+
+mod fixed_host;
+mod replay;
+mod runner;
+mod scenario;
+mod show;
+pub mod strategies;
+
+pub use fixed_host::FixedHost;
+pub use replay::{LogKind, ReplayError, Replayed, replay, replay_on};
+pub use runner::{Importer, NoImporter, Run, RunError};
+pub use scenario::{Caller, Scenario, ScenarioError, Step};

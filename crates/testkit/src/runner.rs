@@ -1,0 +1,307 @@
+//! Runs a scenario on a log.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use segue::continuation::Batch;
+use segue::event::{
+    AgentId, Author, Block, CallRef, CallSite, Lane, Message, Plan, PlanStep, ResultStatus, Role, RunEnded,
+    RunId, RunOutcome, RunQueued, RunStarted, Seq, SessionId, Thinking, Title, TitleSource, ToolCall,
+    ToolResult,
+};
+use segue::log::EventLog;
+use segue::thread::RecallLimits;
+use segue::{Asker, Host as _, NewSession, Options, Outcome, Preview, RunKind, Scope, ToolCaller, Workspace};
+use serde_json::Value;
+
+use crate::scenario::{Call, PlanLine};
+use crate::{Caller, FixedHost, Scenario, Step};
+
+/// Brings a transcript of another program into a log. The testkit knows no formats; who does, passes one in.
+pub trait Importer {
+    /// Imports one file.
+    ///
+    /// # Errors
+    /// What went wrong, in words.
+    fn import(&self, log: &dyn EventLog, file: &Path) -> Result<SessionId, String>;
+}
+
+/// For scenarios without imports.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoImporter;
+
+impl Importer for NoImporter {
+    fn import(&self, _: &dyn EventLog, file: &Path) -> Result<SessionId, String> {
+        Err(format!("no importer was given for {}", file.display()))
+    }
+}
+
+/// A scenario while and after it runs.
+pub struct Run {
+    /// The workspace that it ran in.
+    pub workspace: Workspace,
+    /// The sessions by the names that the scenario gave them.
+    pub sessions: BTreeMap<String, SessionId>,
+    /// What each step answered, in words, as far as it answered anything.
+    pub answers: Vec<String>,
+    runs: BTreeMap<String, RunId>,
+    /// Where each tool call stands: by session and the provider's id, the newest one with an empty id last.
+    calls: BTreeMap<(SessionId, String), CallSite>,
+    ids: FixedHost,
+    folder: PathBuf,
+}
+
+/// A step that could not be run.
+#[derive(Debug, thiserror::Error)]
+#[error("step {number}: {problem}")]
+pub struct RunError {
+    number: usize,
+    problem: String,
+}
+
+impl Scenario {
+    /// Runs the steps on a fresh log. `folder` is where files that steps name are looked for.
+    ///
+    /// # Errors
+    /// If a step names what is not there, or the log fails. A refusal is an answer, not an error.
+    pub fn run(
+        &self,
+        log: Arc<dyn EventLog>,
+        folder: &Path,
+        importer: &dyn Importer,
+    ) -> Result<Run, RunError> {
+        let mut run = Run {
+            workspace: Workspace::with_options(log, FixedHost::new(), Options::default()),
+            sessions: BTreeMap::new(),
+            answers: Vec::new(),
+            runs: BTreeMap::new(),
+            calls: BTreeMap::new(),
+            ids: FixedHost::new(),
+            folder: folder.to_owned(),
+        };
+        for (number, step) in (1..).zip(&self.steps) {
+            run.step(step, importer).map_err(|problem| RunError { number, problem })?;
+        }
+        Ok(run)
+    }
+}
+
+impl Run {
+    fn step(&mut self, step: &Step, importer: &dyn Importer) -> Result<(), String> {
+        match step {
+            Step::Start { session, agent, title, titled_by_user } => {
+                self.start(session, agent, title, *titled_by_user)
+            }
+            Step::Say { session, author, text } => self.say(session, author, text),
+            Step::Reply { session, text, thinking, calls } => self.reply(session, text, thinking, calls),
+            Step::Result { session, call, tool, text, failed } => {
+                self.result(session, call, tool, text, *failed)
+            }
+            Step::Plan { session, steps } => self.plan(session, steps),
+            Step::Run { session, run, delegated_by } => self.run(session, run, delegated_by),
+            Step::EndRun { session, run } => self.end_run(session, run),
+            Step::Continue { session, successor, by, arguments, dry_run: false } => {
+                self.continue_session(session, successor, by, arguments)
+            }
+            Step::Continue { session, successor, by, arguments, dry_run: true } => {
+                self.preview(session, successor, by, arguments)
+            }
+            Step::Recall { session, text } => self.recall(session, text),
+            Step::Import { session, file } => {
+                let id = importer.import(&**self.workspace.log(), &self.folder.join(file))?;
+                self.sessions.insert(session.clone(), id);
+                Ok(())
+            }
+        }
+    }
+
+    fn start(&mut self, session: &str, agent: &str, title: &str, titled_by_user: bool) -> Result<(), String> {
+        let source = match (title.is_empty(), titled_by_user) {
+            (true, _) => TitleSource::Fallback,
+            (false, true) => TitleSource::User,
+            (false, false) => TitleSource::Agent,
+        };
+        let mut new = NewSession::of(AgentId::new(agent).map_err(in_words)?);
+        new.title = Title { text: title.to_owned(), source };
+        let id = self.workspace.start_session(new).map_err(in_words)?;
+        self.sessions.insert(session.to_owned(), id);
+        Ok(())
+    }
+
+    fn say(&mut self, session: &str, author: &str, text: &str) -> Result<(), String> {
+        let author = match author {
+            "user" => Author::User,
+            "system" => Author::System,
+            "trigger" => Author::Trigger,
+            other => return Err(format!("{other} is no author: use user, system or trigger")),
+        };
+        let id = self.session(session)?;
+        self.workspace.append(id, [Message::text(Role::User, author, text)]).map_err(in_words)?;
+        Ok(())
+    }
+
+    fn reply(&mut self, session: &str, text: &str, thinking: &str, calls: &[Call]) -> Result<(), String> {
+        let id = self.session(session)?;
+        let mut message = Message::text(Role::Assistant, Author::Agent, text);
+        if !thinking.is_empty() {
+            let thinking = Thinking { text: thinking.to_owned(), signature: String::new() };
+            message.blocks.insert(0, Block::Thinking(thinking));
+        }
+        message.blocks.extend(calls.iter().map(|call| {
+            Block::ToolCall(ToolCall {
+                provider_id: call.id.clone(),
+                name: call.tool.clone(),
+                arguments: call.arguments.to_string(),
+            })
+        }));
+        let first = message.blocks.len() - calls.len();
+        let committed = self.workspace.append(id, [message]).map_err(in_words)?;
+        let Some(seq) = committed.extents.first().map(|extent| extent.range.to) else { return Ok(()) };
+        for (block, call) in (u32::try_from(first).unwrap_or(0)..).zip(calls) {
+            self.calls.insert((id, call.id.clone()), CallSite { message: seq, block });
+        }
+        Ok(())
+    }
+
+    fn result(
+        &mut self,
+        session: &str,
+        call: &str,
+        tool: &str,
+        text: &str,
+        failed: bool,
+    ) -> Result<(), String> {
+        let id = self.session(session)?;
+        let result = ToolResult {
+            call: self.call(id, call),
+            tool: tool.to_owned(),
+            status: if failed { ResultStatus::Error } else { ResultStatus::Ok },
+            blocks: vec![Block::Text(text.to_owned())],
+            touched: Vec::new(),
+            continuation: None,
+            provenance: None,
+        };
+        self.workspace.append(id, [result]).map_err(in_words)?;
+        Ok(())
+    }
+
+    fn plan(&mut self, session: &str, steps: &[PlanLine]) -> Result<(), String> {
+        let id = self.session(session)?;
+        let steps = steps.iter().map(|line| PlanStep {
+            id: line.id.clone(),
+            label: line.label.clone(),
+            status: line.status,
+        });
+        let plan = Plan { owner: self.runs.values().last().copied(), steps: steps.collect() };
+        self.workspace.append(id, [plan]).map_err(in_words)?;
+        Ok(())
+    }
+
+    fn run(&mut self, session: &str, name: &str, delegated_by: &str) -> Result<(), String> {
+        let id = self.session(session)?;
+        let head = self.workspace.log().head(id).map_err(in_words)?.map_or(Seq::FIRST, |head| head.seq);
+        let run = RunId::v7(self.ids.now(), self.ids.random());
+        let parent = self.runs.get(delegated_by).copied();
+        let queued = RunQueued { run, lane: Lane::Interactive, trigger: head, parent, attempt: 1 };
+        let started = RunStarted { run, attempt: 1, host: "fixture".to_owned() };
+        let events: [segue::event::Event; 2] = [queued.into(), started.into()];
+        self.workspace.append(id, events).map_err(in_words)?;
+        self.runs.insert(name.to_owned(), run);
+        Ok(())
+    }
+
+    fn end_run(&mut self, session: &str, name: &str) -> Result<(), String> {
+        let (id, run) = (self.session(session)?, self.run_id(name)?);
+        self.workspace.append(id, [RunEnded { run, outcome: RunOutcome::Succeeded }]).map_err(in_words)?;
+        Ok(())
+    }
+
+    fn continue_session(
+        &mut self,
+        session: &str,
+        name: &str,
+        by: &Caller,
+        arguments: &Value,
+    ) -> Result<(), String> {
+        let id = self.session(session)?;
+        let asker = self.asker(id, by)?;
+        let outcome = self.workspace.continue_session(id, &asker, &as_text(arguments)).map_err(in_words)?;
+        self.answers.push(match outcome {
+            Outcome::Refused(refusal) => format!("{session}: refused ({}): {refusal}", refusal.code()),
+            Outcome::Continued(continued) => {
+                self.sessions.insert(name.to_owned(), continued.successor);
+                let again = if continued.replayed { ", which was there already" } else { "" };
+                let notes =
+                    continued.diagnostics.iter().map(|note| format!("\n  {note:?}")).collect::<String>();
+                format!("{session}: continued in {name} ({}){again}{notes}", continued.successor)
+            }
+        });
+        Ok(())
+    }
+
+    fn preview(&mut self, session: &str, name: &str, by: &Caller, arguments: &Value) -> Result<(), String> {
+        let id = self.session(session)?;
+        let asker = self.asker(id, by)?;
+        let preview =
+            self.workspace.preview_continuation(id, &asker, &as_text(arguments)).map_err(in_words)?;
+        self.answers.push(match preview {
+            Preview::WouldRefuse(refusal) => {
+                format!("{session}: would be refused ({}): {refusal}", refusal.code())
+            }
+            Preview::Replay(replayed) => {
+                format!("{session}: is continued already, in {}", replayed.successor)
+            }
+            Preview::WouldContinue { projection, .. } => {
+                format!("{session}: would continue in {name} with {} bytes", projection.text.len())
+            }
+        });
+        Ok(())
+    }
+
+    fn recall(&mut self, session: &str, text: &str) -> Result<(), String> {
+        let id = self.session(session)?;
+        let reader = self.workspace.reader(Scope::Workspace);
+        let answer = reader.recall(id, text, RecallLimits::default(), None).map_err(in_words)?;
+        let query = segue::thread::Query::literal(text).map_err(in_words)?;
+        self.answers.push(segue::thread::render_answer(&query, &answer));
+        Ok(())
+    }
+
+    fn asker(&self, session: SessionId, by: &Caller) -> Result<Asker, String> {
+        Ok(match by {
+            Caller::Person(request) => Asker::Person { request: request.clone() },
+            Caller::Tool { run, call, parked_children, typed, after_continue } => Asker::Tool(ToolCaller {
+                run: self.run_id(run)?,
+                call: self.call(session, call),
+                batch: if *after_continue { Batch::AfterContinue } else { Batch::First },
+                kind: if *typed {
+                    RunKind::Typed
+                } else {
+                    RunKind::Turn { parked_children: *parked_children }
+                },
+            }),
+        })
+    }
+
+    fn call(&self, session: SessionId, id: &str) -> CallRef {
+        let site = self.calls.get(&(session, id.to_owned())).copied();
+        CallRef { site, provider_id: id.to_owned() }
+    }
+
+    fn session(&self, name: &str) -> Result<SessionId, String> {
+        self.sessions.get(name).copied().ok_or_else(|| format!("no session is called {name}"))
+    }
+
+    fn run_id(&self, name: &str) -> Result<RunId, String> {
+        self.runs.get(name).copied().ok_or_else(|| format!("no run is called {name}"))
+    }
+}
+
+fn as_text(arguments: &Value) -> String {
+    arguments.as_str().map_or_else(|| arguments.to_string(), str::to_owned)
+}
+
+fn in_words(error: impl std::fmt::Display) -> String {
+    error.to_string()
+}

@@ -1,0 +1,210 @@
+//! The fixture format: what people, the model, the tools and the command line do, one JSON object a line.
+//!
+//! Sessions and runs have names of the fixture's own. Empty lines and lines that begin with `//` are skipped.
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use serde_json::Value;
+
+/// A fixture's steps, in order.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    /// The steps.
+    pub steps: Vec<Step>,
+}
+
+/// One thing that happens.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(tag = "do", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Step {
+    /// A session is started.
+    Start {
+        /// Its name in this fixture.
+        session: String,
+        /// Whose it is.
+        agent: String,
+        /// What the agent calls it; empty for no title.
+        #[serde(default)]
+        title: String,
+        /// Whether a user, not the agent, gave the title.
+        #[serde(default)]
+        titled_by_user: bool,
+    },
+    /// Somebody other than the agent says something.
+    Say {
+        /// Where.
+        session: String,
+        /// Who: `user`, `system` or `trigger`; a user by default.
+        #[serde(default = "by_user")]
+        author: String,
+        /// What.
+        text: String,
+    },
+    /// The agent says something, and calls tools.
+    Reply {
+        /// Where.
+        session: String,
+        /// What it says.
+        text: String,
+        /// What it thinks.
+        #[serde(default)]
+        thinking: String,
+        /// What it calls.
+        #[serde(default)]
+        calls: Vec<Call>,
+    },
+    /// A tool answers.
+    Result {
+        /// Where.
+        session: String,
+        /// The provider's id of the call.
+        call: String,
+        /// The tool.
+        tool: String,
+        /// What it answers.
+        text: String,
+        /// Whether it failed.
+        #[serde(default)]
+        failed: bool,
+    },
+    /// The plan is set.
+    Plan {
+        /// Where.
+        session: String,
+        /// Step ids, labels and states.
+        steps: Vec<PlanLine>,
+    },
+    /// A run is queued and started for the newest message.
+    Run {
+        /// Where.
+        session: String,
+        /// The run's name in this fixture.
+        run: String,
+        /// The name of the run that delegated it; empty for none.
+        #[serde(default)]
+        delegated_by: String,
+    },
+    /// A run ends.
+    EndRun {
+        /// Where.
+        session: String,
+        /// The run's name.
+        run: String,
+    },
+    /// A session is continued.
+    Continue {
+        /// Which one.
+        session: String,
+        /// The successor's name in this fixture.
+        #[serde(rename = "as")]
+        successor: String,
+        /// Who asks.
+        by: Caller,
+        /// The verb's arguments; a text is taken as it is, so that broken JSON can be written too.
+        arguments: Value,
+        /// Only tell what would happen.
+        #[serde(default)]
+        dry_run: bool,
+    },
+    /// Text is looked for in a session and its ancestors.
+    Recall {
+        /// Where.
+        session: String,
+        /// What.
+        text: String,
+    },
+    /// A transcript of another program is imported.
+    Import {
+        /// The session's name in this fixture.
+        session: String,
+        /// The file, beside the scenario.
+        file: PathBuf,
+    },
+}
+
+/// A tool call.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Call {
+    /// The provider's id; may be empty.
+    pub id: String,
+    /// The tool.
+    pub tool: String,
+    /// The arguments.
+    #[serde(default)]
+    pub arguments: Value,
+}
+
+/// One step of a plan.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlanLine {
+    /// Its id.
+    pub id: String,
+    /// What is to be done.
+    pub label: String,
+    /// How far it is.
+    pub status: segue::event::StepStatus,
+}
+
+/// Who asks for a continuation.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Caller {
+    /// A person, with an id of the request.
+    Person(String),
+    /// A tool call of a run.
+    Tool {
+        /// The run's name.
+        run: String,
+        /// The provider's id of the call; with an empty one the newest call of the session is meant.
+        call: String,
+        /// Delegated tasks that the run waits for.
+        #[serde(default)]
+        parked_children: usize,
+        /// Whether the run owes a typed result.
+        #[serde(default)]
+        typed: bool,
+        /// Whether an earlier call of the same batch continues already.
+        #[serde(default)]
+        after_continue: bool,
+    },
+}
+
+fn by_user() -> String {
+    "user".to_owned()
+}
+
+/// A scenario that cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {problem}", .file.display())]
+pub struct ScenarioError {
+    file: PathBuf,
+    problem: String,
+}
+
+impl Scenario {
+    /// The name of the file that holds a fixture's steps.
+    pub const FILE: &'static str = "scenario.jsonl";
+
+    /// Reads the steps of a fixture folder.
+    ///
+    /// # Errors
+    /// If the file is not there, or a line is no step; the error names the line.
+    pub fn load(folder: &Path) -> Result<Self, ScenarioError> {
+        let file = folder.join(Self::FILE);
+        let failed = |problem| ScenarioError { file: file.clone(), problem };
+        let text = std::fs::read_to_string(&file).map_err(|error| failed(error.to_string()))?;
+        Self::parse(&text).map_err(failed)
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let lines = (1..).zip(text.lines());
+        let steps = lines.filter(|(_, line)| !line.trim().is_empty() && !line.starts_with("//"));
+        let read = |(number, line): (usize, &str)| {
+            serde_json::from_str(line).map_err(|error| format!("line {number}: {error}"))
+        };
+        Ok(Self { steps: steps.map(read).collect::<Result<_, _>>()? })
+    }
+}

@@ -1,0 +1,157 @@
+//! The views of a run that its snapshots hold.
+
+use segue::event::{Event, Position, RawEvent, SeqRange};
+use segue::log::{EventLog, LogError};
+use segue::thread::Limit;
+use segue::{Error, Scope};
+use serde_json::Value;
+
+use crate::Run;
+
+/// A named view, as text.
+pub(crate) struct View {
+    pub(crate) name: &'static str,
+    pub(crate) text: String,
+}
+
+/// Every view of a run.
+pub(crate) fn views(run: &Run) -> Result<Vec<View>, Error> {
+    Ok(vec![
+        View { name: "answers", text: run.answers.join("\n") },
+        View { name: "log", text: log(run)? },
+        View { name: "edges", text: edges(run)? },
+        View { name: "projection", text: projections(run)? },
+        View { name: "thread", text: threads(run)? },
+    ])
+}
+
+fn log(run: &Run) -> Result<String, LogError> {
+    let mut text = String::new();
+    for (name, session) in &run.sessions {
+        text.push_str(&format!("{name} = {session}\n"));
+    }
+    for raw in run.workspace.log().read_log(Position::FIRST)? {
+        text.push_str(&show_event(&raw?)?);
+    }
+    Ok(text)
+}
+
+fn show_event(raw: &RawEvent) -> Result<String, LogError> {
+    let recorded = raw.decode().map_err(LogError::codec)?;
+    let body = match &recorded.event {
+        Event::SessionStarted(started) => {
+            let mut started = started.clone();
+            // The manifest has a view of its own.
+            started.edge = None;
+            to_json(&started)
+        }
+        Event::SessionTitled(body) => to_json(body),
+        Event::SessionDescribed(body) => to_json(body),
+        Event::ModelChosen(body) => to_json(body),
+        Event::Message(body) => to_json(body),
+        Event::ToolResult(body) => to_json(body),
+        Event::ErrorNoted(body) => to_json(body),
+        Event::Unreadable(body) => to_json(body),
+        Event::PlanSet(body) => to_json(body),
+        Event::RunQueued(body) => to_json(body),
+        Event::RunStarted(body) => to_json(body),
+        Event::RunEnded(body) => to_json(body),
+        Event::ImportedLine(line) => Value::String(String::from_utf8_lossy(&line.bytes).into_owned()),
+        Event::ImportProgress(body) => to_json(body),
+        Event::Opaque(_) => Value::Null,
+    };
+    let header = raw.header;
+    Ok(format!(
+        "{} {} [{}] {} {}\n  {}\n  {}\n",
+        raw.position,
+        header.session,
+        header.seq,
+        header.time,
+        header.kind,
+        header.hash,
+        without_nulls(body)
+    ))
+}
+
+fn to_json(body: &impl serde::Serialize) -> Value {
+    serde_json::to_value(body).unwrap_or(Value::Null)
+}
+
+/// Leaves out what is not there, so that people see what is.
+fn without_nulls(value: Value) -> Value {
+    match value {
+        Value::Object(fields) => {
+            let kept = fields.into_iter().map(|(key, value)| (key, without_nulls(value)));
+            Value::Object(kept.filter(|(_, value)| !is_nothing(value)).collect())
+        }
+        Value::Array(items) => Value::Array(items.into_iter().map(without_nulls).collect()),
+        other => other,
+    }
+}
+
+fn is_nothing(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        _ => false,
+    }
+}
+
+fn edges(run: &Run) -> Result<String, Error> {
+    let reader = run.workspace.reader(Scope::Workspace);
+    let lineage = reader.lineage()?;
+    let mut text = String::new();
+    for overview in reader.sessions(None, usize::MAX)?.iter().rev() {
+        if let Some(edge) = lineage.edge_into(overview.state.session) {
+            let json = without_nulls(to_json(edge));
+            let json = serde_json::to_string_pretty(&json).unwrap_or_default();
+            text.push_str(&format!("{} -> {}\n{json}\n", edge.predecessor, overview.state.session));
+        }
+    }
+    Ok(text)
+}
+
+fn projections(run: &Run) -> Result<String, Error> {
+    let mut text = String::new();
+    for (name, session) in &run.sessions {
+        if run.workspace.reader(Scope::Workspace).state(*session)?.edge.is_some() {
+            let recompiled = run.workspace.recompile(*session)?;
+            text.push_str(&format!(
+                "{name}, compiled again: {:?}\n{}\n",
+                recompiled.verdict, recompiled.stored
+            ));
+        }
+    }
+    Ok(text)
+}
+
+fn threads(run: &Run) -> Result<String, Error> {
+    let mut text = String::new();
+    for (name, session) in &run.sessions {
+        let reader = run.workspace.reader(Scope::Workspace);
+        let page = reader.read(*session, SeqRange::ALL, Limit::default())?;
+        let lines: String = page.entries.iter().map(segue::frame::Entry::render).collect();
+        text.push_str(&format!("{name}\n{lines}\n"));
+    }
+    Ok(text)
+}
+
+/// All stored bytes of a log, as one hash: two logs with the same hash hold the same record.
+pub(crate) fn fingerprint(log: &dyn EventLog) -> Result<String, LogError> {
+    let mut fold = Fingerprint::default();
+    for raw in log.read_log(Position::FIRST)? {
+        fold.add(&raw?);
+    }
+    Ok(fold.0)
+}
+
+#[derive(Default)]
+struct Fingerprint(String);
+
+impl Fingerprint {
+    /// The event's id covers its header and its body; the position is not part of it.
+    fn add(&mut self, raw: &RawEvent) {
+        self.0.push_str(&format!("{} {}\n", raw.position, raw.header.hash));
+    }
+}
