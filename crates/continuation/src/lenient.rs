@@ -131,13 +131,16 @@ pub(crate) fn wrong_shape(field: &str, value: &Value, expected: &'static str) ->
     Refusal::WrongShape { field: field.to_owned(), found: describe(value), expected }
 }
 
+/// How much of a wrong text is shown.
+const SHOWN_CHARS_MAX: usize = 60;
+
 fn describe(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),
         Value::Bool(_) => "a truth value".to_owned(),
         Value::Number(_) => "a number".to_owned(),
         Value::String(text) if text.is_empty() => "an empty text".to_owned(),
-        Value::String(_) => "a text".to_owned(),
+        Value::String(text) => format!("{:?}", text.chars().take(SHOWN_CHARS_MAX).collect::<String>()),
         Value::Array(_) => "a list".to_owned(),
         Value::Object(_) => "an object".to_owned(),
     }

@@ -27,7 +27,12 @@ pub struct Projection {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Diagnostic {
     /// A cited range did not fit and is only linked.
-    CitedRangeOmitted(Omitted),
+    CitedRangeOmitted {
+        /// The session.
+        thread: SessionId,
+        /// The events.
+        range: SeqRange,
+    },
     /// No recent exchange fitted beside the rest.
     NoRecentExchanges,
 }
@@ -108,36 +113,41 @@ fn candidates<'a>(input: &'a Input, cited: &'a [SeqRange]) -> impl Iterator<Item
 
 /// Everything that was cited or could have been shown, and is not; each event once.
 fn omitted(input: &Input, excerpts: &Excerpts, recent: &RecentExchanges) -> Vec<Omitted> {
-    let mut omitted = linked_only(input);
-    omitted.extend(excerpts.omitted.iter().cloned());
-    let thread = input.origin.predecessor;
+    let mut list = LeftOut { items: linked_only(input), accounted: excerpts.included_ranges() };
+    let predecessor = input.origin.predecessor;
+    list.accounted.extend(recent.included.iter().map(|included| (predecessor, included.range)));
+    for (thread, range, why) in &excerpts.omitted {
+        list.leave_out(*thread, Some(*range), *why);
+    }
     let initiating = input.origin.initiating;
-    let accounted = accounted_for(excerpts, recent, thread);
-    let mut leave_out = |range: Option<SeqRange>, why| {
-        let pieces = range.map(|range| subtract(range, &accounted)).unwrap_or_default();
-        let items = pieces.into_iter().map(|range| OmittedItem::Events { thread, range });
-        omitted.extend(items.map(|item| Omitted { item, why }));
-    };
     let projection = input.recent.projection.filter(|seq| *seq < initiating);
     let considered_from = recent.over_budget.or(recent.oldest_shown).unwrap_or(initiating);
     let older_from = projection.map_or(Seq::FIRST, Seq::next);
     let older = considered_from.previous().and_then(|to| SeqRange::new(older_from, to));
-    leave_out(projection.map(SeqRange::one), WhyOmitted::EarlierProjection);
-    leave_out(older, WhyOmitted::BeyondRecipe);
-    leave_out(recent.over_budget.map(SeqRange::one), WhyOmitted::OverBudget);
-    leave_out(SeqRange::new(initiating.next(), input.head), WhyOmitted::AfterInitiating);
-    omitted
+    list.leave_out(predecessor, projection.map(SeqRange::one), WhyOmitted::EarlierProjection);
+    list.leave_out(predecessor, older, WhyOmitted::BeyondRecipe);
+    list.leave_out(predecessor, recent.over_budget.map(SeqRange::one), WhyOmitted::OverBudget);
+    list.leave_out(predecessor, SeqRange::new(initiating.next(), input.head), WhyOmitted::AfterInitiating);
+    list.items
 }
 
-/// The predecessor's events that stand in the projection, or are listed as left out already.
-fn accounted_for(excerpts: &Excerpts, recent: &RecentExchanges, thread: SessionId) -> Vec<SeqRange> {
-    let shown =
-        excerpts.shown_of(thread).into_iter().chain(recent.included.iter().map(|included| included.range));
-    let left_out = excerpts.omitted.iter().filter_map(|omitted| match omitted.item {
-        OmittedItem::Events { thread: other, range } if other == thread => Some(range),
-        _ => None,
-    });
-    shown.chain(left_out).collect()
+/// What is left out so far, and what is accounted for one way or the other.
+struct LeftOut {
+    items: Vec<Omitted>,
+    accounted: Vec<(SessionId, SeqRange)>,
+}
+
+impl LeftOut {
+    /// Lists what is not accounted for yet.
+    fn leave_out(&mut self, thread: SessionId, range: Option<SeqRange>, why: WhyOmitted) {
+        let Some(range) = range else { return };
+        let accounted = self.accounted.iter().filter(|(other, _)| *other == thread);
+        let accounted: Vec<_> = accounted.map(|(_, range)| *range).collect();
+        for range in subtract(range, &accounted) {
+            self.items.push(Omitted { item: OmittedItem::Events { thread, range }, why });
+            self.accounted.push((thread, range));
+        }
+    }
 }
 
 fn linked_only(input: &Input) -> Vec<Omitted> {
@@ -155,8 +165,10 @@ fn diagnose(
     cited: &[SeqRange],
     recent: &RecentExchanges,
 ) -> Vec<Diagnostic> {
-    let dropped = excerpts.omitted.iter().filter(|omitted| omitted.why == WhyOmitted::OverBudget);
-    let mut diagnostics: Vec<_> = dropped.cloned().map(Diagnostic::CitedRangeOmitted).collect();
+    let dropped = excerpts.omitted.iter().filter(|(.., why)| *why == WhyOmitted::OverBudget);
+    let mut diagnostics: Vec<_> = dropped
+        .map(|(thread, range, _)| Diagnostic::CitedRangeOmitted { thread: *thread, range: *range })
+        .collect();
     let had_some = candidates(input, cited).next().is_some();
     if had_some && recent.frame.is_empty() {
         diagnostics.push(Diagnostic::NoRecentExchanges);

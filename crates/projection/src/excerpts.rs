@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use segue_event::{Digest, Included, Omitted, OmittedItem, Seq, SeqRange, SessionId, WhyOmitted};
+use segue_event::{Digest, Included, Seq, SeqRange, SessionId, WhyOmitted};
 use segue_frame::{Entry, Tag};
 
 use crate::ranges::subtract;
@@ -14,7 +14,8 @@ pub(crate) struct Excerpts {
     /// The rendered frames, in order.
     pub(crate) frames: Vec<String>,
     pub(crate) included: Vec<Included>,
-    pub(crate) omitted: Vec<Omitted>,
+    /// What is not shown, and why.
+    pub(crate) omitted: Vec<(SessionId, SeqRange, WhyOmitted)>,
 }
 
 /// Renders what fits into `bytes_max`. The initiating message is never repeated.
@@ -58,6 +59,11 @@ impl Excerpts {
             .collect()
     }
 
+    /// Every range that stands in an excerpt.
+    pub(crate) fn included_ranges(&self) -> Vec<(SessionId, SeqRange)> {
+        self.included.iter().map(|included| (included.thread, included.range)).collect()
+    }
+
     /// Accounts for a rendered group: an item for each stretch of it that is really shown.
     fn include(&mut self, thread: SessionId, range: SeqRange, hidden: Option<SeqRange>, entries: &[&Entry]) {
         for shown in subtract(range, hidden.as_slice()) {
@@ -72,7 +78,7 @@ impl Excerpts {
     }
 
     fn omit(&mut self, thread: SessionId, range: SeqRange, why: WhyOmitted) {
-        self.omitted.push(Omitted { item: OmittedItem::Events { thread, range }, why });
+        self.omitted.push((thread, range, why));
     }
 }
 

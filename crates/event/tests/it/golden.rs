@@ -1,0 +1,235 @@
+//! The stored bytes of each kind of event, as they were when the kind was first written.
+//!
+//! A difference here means that stores written before cannot be read any more, unless the kind got a new version and
+//! an upcaster. While the store says format 0, the snapshot may be taken anew; from format 1 on never.
+
+use std::collections::BTreeMap;
+
+use segue_event::{
+    AgentId, Attachment, Author, BlobId, Block, ByteRange, CallRef, CallSite, ContinuationId, Continued, Cut,
+    Digest, Edge, EdgeKind, ErrorNoted, Event, EventHash, EventRef, Handoff, Hole, ImportProgress,
+    ImportSource, ImportedLine, Included, Initiator, Kind, Lane, LineNumber, Manifest, Message,
+    MessageOrigin, ModelName, ModelOverride, Omitted, OmittedItem, Plan, PlanStep, PlanTransfer, Position,
+    Prepared, ProjectionPart, Provenance, Reason, ResultStatus, Role, RunEnded, RunId, RunOutcome, RunQueued,
+    RunStarted, Seq, SeqRange, SessionDescribed, SessionId, SessionStarted, SessionTitled, Source,
+    SourceKind, SourceTarget, StepStatus, Thinking, Timestamp, Title, TitleSource, ToolCall, ToolResult,
+    Touched, Unreadable, Usage, WhyOmitted, chain,
+};
+
+fn seq(number: u64) -> Seq {
+    Seq::new(number).unwrap()
+}
+
+fn session(number: u8) -> SessionId {
+    SessionId::from_bytes([number; 16])
+}
+
+fn run() -> RunId {
+    RunId::from_bytes([4; 16])
+}
+
+fn model() -> ModelOverride {
+    let name = ModelName { provider: "p".to_owned(), model: "m".to_owned() };
+    ModelOverride { name, settings: "{}".to_owned() }
+}
+
+fn plan() -> Plan {
+    let step = PlanStep { id: "1".to_owned(), label: "look".to_owned(), status: StepStatus::Active };
+    Plan { owner: Some(run()), steps: vec![step] }
+}
+
+fn attachment() -> Attachment {
+    Attachment {
+        blob: BlobId::of(b"png"),
+        media_type: "image/png".to_owned(),
+        name: "a.png".to_owned(),
+        bytes: 3,
+    }
+}
+
+fn provenance() -> Provenance {
+    Provenance { line: LineNumber(3), original_id: "u1".to_owned(), parent_id: "u0".to_owned() }
+}
+
+fn manifest() -> Manifest {
+    let list = |text: &str| vec![text.to_owned()];
+    let handoff = Handoff {
+        purpose: "p".to_owned(),
+        current_request: "r".to_owned(),
+        established_facts: list("f"),
+        decisions: list("d"),
+        open_questions: list("o"),
+        next_actions: list("n"),
+        cautions: list("c"),
+        extra: BTreeMap::from([("e".to_owned(), list("x"))]),
+    };
+    let cite = |target| Source { target, relevance: "why".to_owned() };
+    let events = SourceTarget::Events { thread: session(2), range: SeqRange::one(seq(2)) };
+    let resource = SourceTarget::Resource {
+        url: "https://a".to_owned(),
+        version: "1".to_owned(),
+        block_id: "b".to_owned(),
+    };
+    let cut = Cut { part: 1, shown: ByteRange { start: 0, end: 9 } };
+    Manifest {
+        compiler: 1,
+        budget_bytes: 40_960,
+        handoff,
+        sources: vec![
+            cite(events),
+            cite(resource),
+            cite(SourceTarget::Memory { path: "~/memory/a".to_owned() }),
+        ],
+        parts: vec![ProjectionPart { name: "lineage".to_owned(), digest: Digest::of(b"l") }],
+        included: vec![Included {
+            thread: session(2),
+            range: SeqRange::one(seq(2)),
+            cuts: vec![cut],
+            rendered: Digest::of(b"i"),
+        }],
+        omitted: vec![
+            Omitted { item: OmittedItem::Source(1), why: WhyOmitted::LinkedOnly },
+            Omitted {
+                item: OmittedItem::Events { thread: session(2), range: SeqRange::up_to(seq(1)) },
+                why: WhyOmitted::BeyondRecipe,
+            },
+        ],
+        plan: PlanTransfer::Carry,
+        projection: Digest::of(b"text"),
+        compiled_at: Position::new(6),
+    }
+}
+
+fn started() -> SessionStarted {
+    let point = EventRef { seq: seq(3), event: EventHash::from_bytes([8; 32]) };
+    let edge = Edge {
+        continuation: ContinuationId::from_bytes([6; 16]),
+        kind: EdgeKind::Continue,
+        predecessor: session(2),
+        predecessor_title: "before".to_owned(),
+        predecessor_head: point,
+        origin: session(1),
+        initiator: Initiator::Tool { run: run(), call: "c1".to_owned() },
+        initiating: point,
+        reason: Reason::PhaseChange,
+        created_at: Timestamp { micros: 1, offset_minutes: 60 },
+        manifest: manifest(),
+    };
+    SessionStarted {
+        agent: AgentId::new("coder").unwrap(),
+        title: Title { text: "t".to_owned(), source: TitleSource::Agent },
+        description: "d".to_owned(),
+        working_directory: "/w".to_owned(),
+        model: Some(model()),
+        plan: Some(plan()),
+        edge: Some(Box::new(edge)),
+        import: Some(ImportSource {
+            kind: SourceKind::Pi,
+            original_id: "o".to_owned(),
+            path: "a.jsonl".to_owned(),
+            version: 1,
+        }),
+    }
+}
+
+fn message() -> Message {
+    let call = ToolCall { provider_id: "c1".to_owned(), name: "bash".to_owned(), arguments: "{}".to_owned() };
+    Message {
+        role: Role::Assistant,
+        author: Author::Agent,
+        blocks: vec![
+            Block::Text("hi".to_owned()),
+            Block::Thinking(Thinking { text: "hm".to_owned(), signature: "s".to_owned() }),
+            Block::ToolCall(call),
+            Block::Image(attachment()),
+            Block::File(attachment()),
+        ],
+        markdown: Some("*hi*".to_owned()),
+        context_lines: vec!["open: a.rs".to_owned()],
+        attachments: vec![attachment()],
+        usage: Some(Usage { input: Some(1), output: Some(2), cache_read: None, cache_write: Some(300) }),
+        model: Some(model().name),
+        continued_from: Some(MessageOrigin {
+            session: session(2),
+            seq: seq(3),
+            event: EventHash::from_bytes([8; 32]),
+        }),
+        provenance: Some(provenance()),
+    }
+}
+
+fn one_of_each() -> Vec<Event> {
+    let call = CallRef { site: Some(CallSite { message: seq(3), block: 2 }), provider_id: "c1".to_owned() };
+    vec![
+        started().into(),
+        SessionTitled { title: Title { text: "t".to_owned(), source: TitleSource::User } }.into(),
+        SessionDescribed { description: "d".to_owned() }.into(),
+        model().into(),
+        message().into(),
+        ToolResult {
+            call,
+            tool: "bash".to_owned(),
+            status: ResultStatus::Error,
+            blocks: vec![Block::Text("no".to_owned())],
+            touched: vec![Touched { thread: session(2), range: SeqRange::one(seq(2)) }],
+            continuation: Some(ContinuationId::from_bytes([6; 16])),
+            provenance: None,
+        }
+        .into(),
+        ErrorNoted { message: "broken".to_owned(), provenance: Some(provenance()) }.into(),
+        Unreadable {
+            line: LineNumber(4),
+            offset: 77,
+            bytes: 5,
+            blob: BlobId::of(b"junk\n"),
+            reason: "no JSON".to_owned(),
+        }
+        .into(),
+        plan().into(),
+        RunQueued { run: run(), lane: Lane::Background, trigger: seq(3), parent: Some(run()), attempt: 2 }
+            .into(),
+        RunStarted { run: run(), attempt: 2, host: "boot".to_owned() }.into(),
+        RunEnded {
+            run: run(),
+            outcome: RunOutcome::Continued(Continued {
+                session: session(3),
+                continuation: ContinuationId::from_bytes([6; 16]),
+            }),
+        }
+        .into(),
+        ImportedLine {
+            line: LineNumber(4),
+            offset: 77,
+            bytes: "{\"a\":\"\"}\n".into(),
+            holes: vec![
+                Hole::Base64 { at: 6, blob: BlobId::of(b"png") },
+                Hole::Raw { at: 6, blob: BlobId::of(b"x") },
+            ],
+        }
+        .into(),
+        ImportProgress { path: "a.jsonl".to_owned(), lines: 4, prefix: Digest::of(b"all") }.into(),
+    ]
+}
+
+#[test]
+fn every_kind_has_its_golden_bytes() {
+    let mut lines = Vec::new();
+    let mut previous = chain::START;
+    for (number, event) in (1..).zip(one_of_each()) {
+        let prepared = Prepared::new(Timestamp { micros: -1, offset_minutes: -90 }, &event).unwrap();
+        let raw = prepared.place(session(1), seq(number), &previous, Position::new(number).unwrap());
+        previous = raw.header.hash;
+        let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        let (kind, version) = (event.kind(), event.version().0);
+        lines.push(format!("{kind} v{version}\n  {}\n  {}", hex(&raw.header.to_bytes()), hex(&raw.body)));
+        assert_eq!(raw.decode().unwrap().event, event);
+    }
+    insta::assert_snapshot!(lines.join("\n"));
+}
+
+#[test]
+fn no_kind_is_forgotten() {
+    let written: Vec<_> = one_of_each().iter().map(Event::kind).collect();
+    let known: Vec<_> = Kind::KNOWN.iter().map(|(kind, ..)| *kind).collect();
+    assert_eq!(written, known);
+}
