@@ -182,6 +182,8 @@ pub enum WhyOmitted {
     EarlierProjection,
     /// It is the initiating message, which follows in full.
     InitiatingMessage,
+    /// It holds nothing that a transcript shows.
+    NothingToShow,
     /// It came after the initiating message; the handoff tells what came of it.
     AfterInitiating,
 }
@@ -195,6 +197,7 @@ impl WhyOmitted {
             Self::BeyondRecipe => "older",
             Self::EarlierProjection => "an earlier projection",
             Self::InitiatingMessage => "the initiating message, which follows in full",
+            Self::NothingToShow => "nothing to show",
             Self::AfterInitiating => "after the initiating message",
         }
     }

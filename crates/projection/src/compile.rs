@@ -122,7 +122,8 @@ fn omitted(input: &Input, excerpts: &Excerpts, recent: &RecentExchanges) -> Vec<
     let initiating = input.origin.initiating;
     let projection = input.recent.projection.filter(|seq| *seq < initiating);
     let considered_from = recent.over_budget.or(recent.oldest_shown).unwrap_or(initiating);
-    let older_from = projection.map_or(Seq::FIRST, Seq::next);
+    // A session's first event starts it; behind that the transcript begins, or the projection stands.
+    let older_from = projection.unwrap_or(Seq::FIRST).next();
     let older = considered_from.previous().and_then(|to| SeqRange::new(older_from, to));
     list.leave_out(predecessor, projection.map(SeqRange::one), WhyOmitted::EarlierProjection);
     list.leave_out(predecessor, older, WhyOmitted::BeyondRecipe);

@@ -35,6 +35,12 @@ pub(crate) fn render_excerpts(
         let is_shown = |entry: &Entry| group.thread != predecessor || entry.seq != initiating;
         let entries: Vec<&Entry> = entries.into_values().filter(|entry| is_shown(entry)).collect();
         let rendered: String = entries.iter().map(|entry| entry.render()).collect();
+        let is_initiating = group.thread == predecessor && group.range.contains(initiating);
+        let hidden = is_initiating.then(|| SeqRange::one(initiating));
+        if rendered.is_empty() {
+            excerpts.leave_out_empty(group.thread, group.range, hidden);
+            continue;
+        }
         let frame = frame(group.thread, group.range, &rendered);
         if frame.len() > left {
             excerpts.omit(group.thread, group.range, WhyOmitted::OverBudget);
@@ -42,8 +48,6 @@ pub(crate) fn render_excerpts(
         }
         left -= frame.len();
         excerpts.frames.push(frame);
-        let is_initiating = group.thread == predecessor && group.range.contains(initiating);
-        let hidden = is_initiating.then(|| SeqRange::one(initiating));
         excerpts.include(group.thread, group.range, hidden, &entries);
     }
     excerpts
@@ -74,6 +78,16 @@ impl Excerpts {
         }
         if let Some(hidden) = hidden {
             self.omit(thread, hidden, WhyOmitted::InitiatingMessage);
+        }
+    }
+
+    /// Accounts for a group that has no lines to show, or none but the initiating message.
+    fn leave_out_empty(&mut self, thread: SessionId, range: SeqRange, hidden: Option<SeqRange>) {
+        if let Some(hidden) = hidden {
+            self.omit(thread, hidden, WhyOmitted::InitiatingMessage);
+        }
+        for empty in subtract(range, hidden.as_slice()) {
+            self.omit(thread, empty, WhyOmitted::NothingToShow);
         }
     }
 

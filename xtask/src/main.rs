@@ -1,0 +1,44 @@
+//! Checks of the workspace, run as `cargo xtask …`.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "this is a command-line program")]
+
+mod ci;
+mod replay;
+mod tidy;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Parser;
+
+/// Checks of the workspace.
+#[derive(Parser)]
+#[command(name = "cargo xtask")]
+enum Command {
+    /// Runs fixtures on every kind of log and compares them to their snapshots.
+    Replay(replay::Arguments),
+    /// Checks what neither the compiler nor the linter does: layers, licences, docs, files.
+    Tidy,
+    /// Formats, lints and tests everything, and prints what it ran.
+    Ci,
+}
+
+fn main() -> ExitCode {
+    let done = match Command::parse() {
+        Command::Replay(arguments) => replay::run(&arguments),
+        Command::Tidy => tidy::run(),
+        Command::Ci => ci::run(),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The top of the workspace.
+fn root() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().unwrap_or(here).to_owned()
+}
