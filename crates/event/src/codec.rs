@@ -14,14 +14,14 @@ use crate::{Event, Kind, SchemaVersion};
 pub const BODY_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 /// An event that cannot be turned into bytes or read from them.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 #[error("{problem} in the body of {kind}")]
 pub struct CodecError {
     kind: Kind,
     problem: Problem,
 }
 
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 enum Problem {
     #[error("{0} bytes, more than the {BODY_BYTES_MAX} that an event may have; keep the content as a blob")]
     TooLarge(usize),

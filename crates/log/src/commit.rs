@@ -220,6 +220,11 @@ impl PreparedCommit {
         self.wait
     }
 
+    /// The length of all bodies, in bytes.
+    pub fn body_bytes(&self) -> usize {
+        self.appends.iter().flat_map(|append| &append.events).map(Prepared::body_bytes).sum()
+    }
+
     /// Gives every event its place, with `next` as the first position.
     ///
     /// `head` and `claimed` tell how the log stands just before this commit.

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use segue_event::{CodecError, Position, Seq, SessionId};
@@ -9,7 +10,7 @@ use segue_event::{CodecError, Position, Seq, SessionId};
 use crate::ClaimKey;
 
 /// An error of a log: what happened, where, and what can be done.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 #[error(transparent)]
 pub struct LogError(Box<Detail>);
 
@@ -52,7 +53,7 @@ pub struct WrongSeq {
     pub head: Option<Seq>,
 }
 
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 enum Detail {
     #[error("session {} stands at {}, not before {}: read on and try again", .0.session, show_head(.0.head), .0.expected)]
     WrongSeq(WrongSeq),
@@ -79,7 +80,7 @@ enum Detail {
     #[error("there is no store at {}", .0.display())]
     NotFound(PathBuf),
     #[error("{doing}: {source}")]
-    Io { doing: String, source: io::Error },
+    Io { doing: String, source: Arc<io::Error> },
 }
 
 fn show_head(head: Option<Seq>) -> String {
@@ -205,7 +206,7 @@ impl LogError {
         let doing = doing.into();
         match source.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::full(doing),
-            _ => Detail::Io { doing, source }.into(),
+            _ => Detail::Io { doing, source: Arc::new(source) }.into(),
         }
     }
 }

@@ -41,6 +41,7 @@ pub struct Wakeups(Source);
 enum Source {
     Signalled(Receiver<()>),
     Polled(Duration),
+    Both(Receiver<()>, Duration),
 }
 
 impl Wakeups {
@@ -49,10 +50,20 @@ impl Wakeups {
         Self(Source::Polled(interval))
     }
 
+    /// The same signals, and one more whenever `interval` has passed: for a log that may also grow elsewhere.
+    #[must_use]
+    pub fn or_every(self, interval: Duration) -> Self {
+        match self.0 {
+            Source::Signalled(receiver) | Source::Both(receiver, _) => Self(Source::Both(receiver, interval)),
+            Source::Polled(_) => Self(Source::Polled(interval)),
+        }
+    }
+
     /// Waits for a signal, at most `patience`. Whether one came does not matter: look again either way.
     pub fn wait(&self, patience: Duration) {
         match &self.0 {
             Source::Signalled(receiver) => drop(receiver.recv_timeout(patience)),
+            Source::Both(receiver, interval) => drop(receiver.recv_timeout((*interval).min(patience))),
             Source::Polled(interval) => std::thread::sleep((*interval).min(patience)),
         }
     }

@@ -1,0 +1,231 @@
+//! The writer's working index: what can be rebuilt from the segments, kept in sled so that it need not be.
+//!
+//! It is written by a thread of its own, off the path of commits, each time a few megabytes of log have come, and
+//! it is never synced. It is read once, when a writer begins without having read the segments before.
+//!
+//! # Why it can be trusted although sled cannot
+//! The checkpoint holds a digest over all entries, and the id of the last event it covers. If one entry is missing,
+//! stale or garbled the digest differs; if the log lost what the index has seen, the event is not there. In either
+//! case, as when sled answers with an error or panics, the segments are read instead and the index is made anew.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use crossbeam_channel::{Receiver, Sender, bounded};
+use parking_lot::Mutex;
+
+use crate::index_entry::{Checkpoint, Entries, changes_since, entry_digest};
+use crate::layout::Layout;
+use crate::limits::{INDEX_BATCH_ENTRIES, INDEX_CACHE_BYTES};
+use crate::store::Store;
+use crate::view::View;
+
+const CHECKPOINT: &[u8] = b"k";
+
+/// Fills an empty view from the index, if there is a sound one that fits the segments.
+pub(crate) fn load(layout: &Layout, view: &mut View) -> Option<Checkpoint> {
+    if !layout.index().is_dir() {
+        return None;
+    }
+    let loaded = guarded(|| read(layout))?;
+    let (checkpoint, filled) = loaded?;
+    *view = filled;
+    Some(checkpoint)
+}
+
+fn read(layout: &Layout) -> Option<(Checkpoint, View)> {
+    let db = open(layout)?;
+    let checkpoint = Checkpoint::from_bytes(&db.get(CHECKPOINT).ok()??)?;
+    let mut entries = Entries::default();
+    let mut digest = 0u64;
+    for entry in db.iter() {
+        let (key, value) = entry.ok()?;
+        if key.as_ref() != CHECKPOINT {
+            digest = digest.wrapping_add(entry_digest(&key, &value));
+            entries.add(&key, &value)?;
+        }
+    }
+    (digest == checkpoint.digest).then_some(())?;
+    let view = entries.into_view(layout, &checkpoint)?;
+    Some((checkpoint, view))
+}
+
+/// Runs what may panic over a damaged index; none if it did.
+fn guarded<T>(action: impl FnOnce() -> T) -> Option<T> {
+    catch_unwind(AssertUnwindSafe(action)).ok()
+}
+
+fn open(layout: &Layout) -> Option<sled::Db> {
+    let config = sled::Config::new().path(layout.index()).cache_capacity(INDEX_CACHE_BYTES);
+    config.flush_every_ms(None).open().ok()
+}
+
+fn remove(layout: &Layout) {
+    let path = layout.index();
+    // It may be a folder, a file, or not there; if it cannot be removed, there will be no index.
+    drop(std::fs::remove_dir_all(&path));
+    drop(std::fs::remove_file(&path));
+}
+
+/// Keeps the index up to date; dropping it waits for the update under way.
+#[derive(Debug)]
+pub(crate) struct Indexer {
+    work: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+    /// The place that the newest update was asked for, in bytes of log since the beginning.
+    asked_at: Mutex<u64>,
+}
+
+impl Indexer {
+    /// Starts with what [`load`] found.
+    pub(crate) fn start(store: &Arc<Store>, loaded: Option<Checkpoint>) -> Self {
+        // One order is enough: it means "bring it up to date".
+        let (work, orders) = bounded(1);
+        let store = Arc::clone(store);
+        let asked_at = Mutex::new(loaded.map_or(0, |checkpoint| checkpoint.counts.log_bytes));
+        let name = "segue-log-index".to_owned();
+        let thread = std::thread::Builder::new().name(name).spawn(move || keep(&store, loaded, &orders)).ok();
+        Self { work: Some(work), thread, asked_at }
+    }
+
+    /// Orders an update if enough log has come since the last one.
+    pub(crate) fn log_grew(&self, log_bytes: u64, every: u64) {
+        let mut asked_at = self.asked_at.lock();
+        if log_bytes.saturating_sub(*asked_at) >= every
+            && let Some(work) = &self.work
+            && work.try_send(()).is_ok()
+        {
+            *asked_at = log_bytes;
+        }
+    }
+}
+
+impl Drop for Indexer {
+    fn drop(&mut self) {
+        self.work = None;
+        if let Some(thread) = self.thread.take() {
+            // It panics only where the index is beyond use; the next writer makes it anew.
+            drop(thread.join());
+        }
+    }
+}
+
+fn keep(store: &Store, mut known: Option<Checkpoint>, orders: &Receiver<()>) {
+    let mut db = None;
+    for () in orders {
+        let updated = guarded(|| update(store, known.as_ref(), &mut db)).flatten();
+        if updated.is_none() {
+            db = None;
+            remove(&store.layout);
+        }
+        known = updated;
+    }
+}
+
+fn update(store: &Store, known: Option<&Checkpoint>, db: &mut Option<sled::Db>) -> Option<Checkpoint> {
+    if db.is_none() {
+        if known.is_none() {
+            remove(&store.layout);
+        }
+        *db = Some(open(&store.layout)?);
+    }
+    let db = db.as_ref()?;
+    let changes = changes_since(&store.known(), known);
+    // Without a checkpoint the index counts for nothing, until the last entry is written.
+    db.remove(CHECKPOINT).ok()?;
+    let mut digest = known.map_or(0, |checkpoint| checkpoint.digest);
+    for chunk in changes.entries.chunks(INDEX_BATCH_ENTRIES) {
+        for (key, value) in chunk {
+            let old = db.insert(key, value.as_slice()).ok()?;
+            digest = digest.wrapping_sub(old.map_or(0, |old| entry_digest(key, &old)));
+            digest = digest.wrapping_add(entry_digest(key, value));
+        }
+    }
+    let checkpoint = Checkpoint { digest, ..changes.checkpoint? };
+    db.insert(CHECKPOINT, checkpoint.to_bytes().as_slice()).ok()?;
+    Some(checkpoint)
+}
+
+#[cfg(test)]
+mod tests {
+    use segue_event::{Author, Message, Role, SessionId, Timestamp};
+    use segue_log::{ClaimKey, Commit, EventLog, Expected, NewEvent};
+
+    use super::*;
+    use crate::scan::Bound;
+    use crate::{FileLog, Options};
+
+    /// A store with an index that was brought up to date many times.
+    fn indexed(folder: &std::path::Path) -> Layout {
+        let path = folder.join("store");
+        let options = Options { segment_bytes: 8192, index_every: 512, ..Options::default() };
+        let log = FileLog::open(&path, options).unwrap();
+        for number in 0..120_u8 {
+            let hello = NewEvent::new(Timestamp::default(), Message::text(Role::User, Author::User, "hello"));
+            let session = SessionId::from_bytes([number % 7; 16]);
+            let commit = Commit::new().append(session, Expected::AtHead, vec![hello; usize::from(number)]);
+            let commit = commit.claim(ClaimKey::new([number]).unwrap());
+            drop(log.commit(commit));
+        }
+        drop(log);
+        Layout::new(path)
+    }
+
+    fn loaded(layout: &Layout) -> Option<View> {
+        let mut view = View::empty();
+        load(layout, &mut view).map(|_| view)
+    }
+
+    #[test]
+    fn what_the_index_remembers_is_what_the_segments_say() {
+        let folder = tempfile::tempdir().unwrap();
+        let layout = indexed(folder.path());
+        let mut remembered = loaded(&layout).expect("the index is sound");
+        remembered.advance(&layout, Bound::Everything(None)).unwrap();
+        let mut scanned = View::empty();
+        scanned.advance(&layout, Bound::Everything(None)).unwrap();
+        assert_eq!(remembered.sessions, scanned.sessions);
+        assert_eq!(remembered.by_first, scanned.by_first);
+        assert_eq!(remembered.claims, scanned.claims);
+        assert_eq!(remembered.places, scanned.places);
+        assert_eq!(remembered.edges, scanned.edges);
+        assert_eq!((remembered.end, remembered.counts), (scanned.end, scanned.counts));
+        let ends =
+            |view: &View| view.spans.iter().map(|(number, span)| (*number, span.end)).collect::<Vec<_>>();
+        assert_eq!(ends(&remembered), ends(&scanned));
+        assert_eq!((remembered.damages.len(), scanned.damages.len()), (0, 0));
+    }
+
+    #[test]
+    fn an_index_with_an_entry_missing_or_changed_is_not_used() {
+        let folder = tempfile::tempdir().unwrap();
+        let layout = indexed(folder.path());
+        let keys: Vec<_> = open(&layout).unwrap().iter().keys().step_by(7).map(Result::unwrap).collect();
+        for key in keys {
+            let db = open(&layout).unwrap();
+            let value = db.remove(&key).unwrap().unwrap_or_else(|| panic!("{key:?} of {}", db.len()));
+            drop(db);
+            assert!(loaded(&layout).is_none(), "without {key:?}");
+            let changed: Vec<u8> =
+                value.iter().enumerate().map(|(at, byte)| byte ^ u8::from(at == 3)).collect();
+            open(&layout).unwrap().insert(&key, changed).unwrap();
+            assert!(loaded(&layout).is_none(), "with {key:?} changed");
+            open(&layout).unwrap().insert(&key, value).unwrap();
+        }
+        assert!(loaded(&layout).is_some(), "as it was");
+    }
+
+    #[test]
+    fn an_index_that_knows_more_than_the_log_is_not_used() {
+        let folder = tempfile::tempdir().unwrap();
+        let layout = indexed(folder.path());
+        let end = loaded(&layout).unwrap().end.place.unwrap();
+        let segment = layout.segment(end.segment);
+        let mut bytes = std::fs::read(&segment).unwrap();
+        let last = usize::try_from(end.offset).unwrap() - 1;
+        bytes[last] ^= 1;
+        std::fs::write(&segment, bytes).unwrap();
+        assert!(loaded(&layout).is_none());
+    }
+}

@@ -1,0 +1,181 @@
+//! Where everything lies in a store's folder, and how it is made.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use segue_event::BlobId;
+use segue_log::LogError;
+
+use crate::limits::FORMAT_VERSION;
+use crate::segment::SegmentNumber;
+
+/// The paths of a store.
+#[derive(Clone, Debug)]
+pub(crate) struct Layout {
+    root: PathBuf,
+}
+
+impl Layout {
+    pub(crate) fn new(root: PathBuf) -> Self {
+        Self { root }
+    }
+
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    pub(crate) fn format(&self) -> PathBuf {
+        self.root.join("format")
+    }
+
+    pub(crate) fn lock(&self) -> PathBuf {
+        self.root.join("LOCK")
+    }
+
+    pub(crate) fn published(&self) -> PathBuf {
+        self.root.join("published")
+    }
+
+    pub(crate) fn index(&self) -> PathBuf {
+        self.root.join("index")
+    }
+
+    pub(crate) fn blobs(&self) -> PathBuf {
+        self.root.join("blobs")
+    }
+
+    pub(crate) fn blob(&self, id: &BlobId) -> PathBuf {
+        let name = id.to_string();
+        self.blobs().join(name.get(..2).unwrap_or_default()).join(name)
+    }
+
+    pub(crate) fn segments(&self) -> PathBuf {
+        self.root.join("log")
+    }
+
+    pub(crate) fn segment(&self, number: SegmentNumber) -> PathBuf {
+        self.segments().join(format!("{:08}.seg", number.0))
+    }
+
+    /// The numbers of all segment files, ascending; none if the folder is not there.
+    pub(crate) fn segment_numbers(&self) -> Result<Vec<SegmentNumber>, LogError> {
+        let folder = self.segments();
+        let failed = |error| LogError::io(format!("listing {}", folder.display()), error);
+        let entries = match fs::read_dir(&folder) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(failed(error)),
+        };
+        let mut numbers = Vec::new();
+        for entry in entries {
+            numbers.extend(entry.map_err(failed)?.file_name().to_str().and_then(number_of));
+        }
+        numbers.sort();
+        Ok(numbers)
+    }
+
+    /// Whether there is a store, of a format that this build can read.
+    ///
+    /// # Errors
+    /// [`segue_log::LogErrorKind::Version`] for a newer format, [`segue_log::LogErrorKind::Corrupt`] if the
+    /// folder holds segments but does not say of which format.
+    pub(crate) fn look(&self) -> Result<Presence, LogError> {
+        let path = self.format();
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return self.look_without_format(),
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => String::new(),
+            Err(error) => return Err(LogError::io(format!("reading {}", path.display()), error)),
+        };
+        match text.trim_end().parse::<u32>() {
+            Ok(version) if version > FORMAT_VERSION => {
+                Err(LogError::version(self.root.display().to_string(), version, FORMAT_VERSION))
+            }
+            Ok(_) => Ok(Presence::There),
+            Err(_) => Err(LogError::corrupt(path, 0, "expected the number of the store's format")),
+        }
+    }
+
+    fn look_without_format(&self) -> Result<Presence, LogError> {
+        if self.segment_numbers()?.is_empty() {
+            Ok(Presence::Missing)
+        } else {
+            Err(LogError::corrupt(self.format(), 0, "the file that names the store's format is missing"))
+        }
+    }
+
+    /// Makes the folders and files of an empty store; does no harm to one that is there.
+    pub(crate) fn create(&self) -> Result<(), LogError> {
+        if self.look()? == Presence::There {
+            return Ok(());
+        }
+        let failed = |error| LogError::io(format!("creating {}", self.root.display()), error);
+        make_folder(&self.root).map_err(failed)?;
+        make_folder(&self.segments()).map_err(failed)?;
+        make_folder(&self.blobs()).map_err(failed)?;
+        // The format comes last: a folder without it holds no store yet.
+        let text = format!("{FORMAT_VERSION}\n");
+        write_whole(&self.root, &self.format(), text.as_bytes()).map_err(failed)?;
+        self.root.parent().map_or(Ok(()), sync_folder).map_err(failed)
+    }
+}
+
+/// Whether there is a store at a place.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Presence {
+    There,
+    Missing,
+}
+
+fn number_of(file_name: &str) -> Option<SegmentNumber> {
+    let digits = file_name.strip_suffix(".seg").filter(|digits| digits.len() == 8)?;
+    digits.parse().ok().filter(|number| *number > 0).map(SegmentNumber)
+}
+
+/// Makes a folder that only its owner can enter, and those above it.
+pub(crate) fn make_folder(path: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(path)
+}
+
+/// Opens a file for reading and writing, and makes it if it is not there; only its owner can read it.
+pub(crate) fn open_or_create(path: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)
+}
+
+/// Makes a file that must not be there yet.
+pub(crate) fn create_new(path: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(path)
+}
+
+/// Makes names durable that were added to a folder.
+pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
+    let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
+    File::open(path)?.sync_all()
+}
+
+/// Writes a file so that it is there whole or not at all, and durably; `scratch` is a folder on the same disk.
+pub(crate) fn write_whole(scratch: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let temporary = scratch.join(temporary_name());
+    // A dead process with our number may have left one behind.
+    drop(fs::remove_file(&temporary));
+    let written = create_new(&temporary).and_then(|mut file| {
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        fs::rename(&temporary, path)
+    });
+    if written.is_err() {
+        // Best effort: what matters is the error that led here.
+        drop(fs::remove_file(&temporary));
+    }
+    written?;
+    path.parent().map_or(Ok(()), sync_folder)
+}
+
+/// A name that no other thread or living process uses.
+fn temporary_name() -> String {
+    use std::sync::atomic::{AtomicU64, Ordering};
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    format!(".new-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
+}

@@ -1,0 +1,63 @@
+//! The limits and sizes of the embedded log, each in one place.
+
+use std::time::Duration;
+
+/// The format of the files that this build writes and the newest that it reads.
+pub const FORMAT_VERSION: u32 = 0;
+
+/// The largest segment, in bytes: 256 MiB. A segment is mapped whole, and offsets in it fit 32 bits.
+pub const SEGMENT_BYTES_MAX: u64 = 256 * 1024 * 1024;
+
+/// The smallest limit that [`crate::Options::segment_bytes`] can set, in bytes.
+pub const SEGMENT_BYTES_MIN: u64 = 1024;
+
+/// The largest payload of one frame, in bytes: bodies and claims at their limits, and a header for each event.
+pub const PAYLOAD_BYTES_MAX: usize = segue_log::limits::COMMIT_BYTES_MAX
+    + segue_log::limits::COMMIT_EVENTS_MAX * segue_event::HEADER_BYTES
+    + segue_log::limits::COMMIT_CLAIMS_MAX * (segue_log::limits::CLAIM_BYTES_MAX + 2);
+
+/// How far ahead of the end a segment is filled with zeros, in bytes: 1 MiB.
+///
+/// A commit then changes neither the file's length nor its block map, and its sync writes data only.
+pub const PREALLOCATE_BYTES: u64 = 1024 * 1024;
+
+/// A group of at least this many bytes is written without filling ahead, in bytes: 1 MiB.
+///
+/// Writing zeros first doubles what goes to the disk; only smaller groups win more by it than they lose.
+pub const FILL_AHEAD_BELOW_BYTES: u64 = PREALLOCATE_BYTES;
+
+/// A group takes no further commit once it has this many bytes of bodies: 8 MiB.
+pub const GROUP_BYTES_MAX: usize = 8 * 1024 * 1024;
+
+/// Commits that did not wait are synced at the latest when so many bytes are unsynced: 8 MiB.
+pub const UNSYNCED_BYTES_MAX: u64 = 8 * 1024 * 1024;
+
+/// How many events of one session in one frame share an entry of the index.
+pub const RUN_EVENTS: u64 = 64;
+
+/// How many bytes of a segment share an entry of the table of positions: 64 KiB.
+pub const PLACE_BYTES: u64 = 64 * 1024;
+
+/// How long a commit waits for another process's writer unless the options say otherwise.
+pub const BUSY_WAIT: Duration = Duration::from_secs(5);
+
+/// How often a waiting commit tries the lock.
+pub const LOCK_RETRY: Duration = Duration::from_millis(10);
+
+/// How often a follower looks for what another process wrote: 20 times a second.
+pub const POLL_INTERVAL: Duration = Duration::from_millis(50);
+
+/// How often a torn read of `published` is tried again before it counts as garbled.
+pub const PUBLISHED_RETRIES: u32 = 64;
+
+/// How much log may be missing in the writer's index before it is brought up to date, in bytes: 8 MiB.
+pub const INDEX_EVERY_BYTES: u64 = 8 * 1024 * 1024;
+
+/// The writer's index keeps at most this much in memory, in bytes; the engine exceeds it a few times over.
+pub const INDEX_CACHE_BYTES: u64 = 1024 * 1024;
+
+/// How many index entries are written at once.
+pub const INDEX_BATCH_ENTRIES: usize = 4096;
+
+/// How many references to runs of events one index entry holds.
+pub const INDEX_RUNS_PER_ENTRY: usize = 512;

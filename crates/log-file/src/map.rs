@@ -1,0 +1,77 @@
+//! Memory maps of segments: the only place with `unsafe`.
+//!
+//! # Why this is sound
+//! A map is kept as a raw address; a slice is made only of a range that the caller knows to be *settled*: whole
+//! frames before the end of the log as this process knows it. The log is append-only, so that such bytes are never
+//! changed again by any process that keeps to the format (a writer that adopts a dead writer's tail writes the
+//! very same bytes over themselves). Files are never truncated or replaced under their name, and a slice is only
+//! made of what lies within the file's length, so that touching it cannot fault. What a foreign program does to the
+//! files meanwhile is outside of this argument, as with every memory map.
+//!
+//! Bytes behind the settled end are never looked at through a map, but copied out with `pread`.
+
+#![expect(unsafe_code, reason = "slices of a memory map; see the argument above")]
+
+use std::fs::File;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use bytes::Bytes;
+use memmap2::{MmapOptions, MmapRaw};
+
+/// A file with its memory map, which may reach beyond the file's present end.
+#[derive(Debug)]
+pub(crate) struct Map {
+    file: File,
+    raw: MmapRaw,
+    /// A length that the file has at least.
+    file_bytes: AtomicU64,
+}
+
+impl Map {
+    /// Maps `capacity` bytes of a file that may still grow up to them.
+    pub(crate) fn new(file: File, capacity: usize) -> io::Result<Self> {
+        let raw = MmapOptions::new().len(capacity).map_raw_read_only(&file)?;
+        Ok(Self { file, raw, file_bytes: AtomicU64::new(0) })
+    }
+
+    /// The file.
+    pub(crate) fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// Settled bytes of the file, without copying them; none if the file is too short.
+    pub(crate) fn settled(self: &Arc<Self>, offset: u64, bytes: u64) -> Option<Bytes> {
+        let end = offset.checked_add(bytes)?;
+        if end > self.raw.len() as u64 || !self.reaches(end) {
+            return None;
+        }
+        let (offset, bytes) = (usize::try_from(offset).ok()?, usize::try_from(bytes).ok()?);
+        Some(Bytes::from_owner(Window { map: Arc::clone(self), offset, bytes }))
+    }
+
+    fn reaches(&self, end: u64) -> bool {
+        if end <= self.file_bytes.load(Ordering::Relaxed) {
+            return true;
+        }
+        let length = self.file.metadata().map_or(0, |metadata| metadata.len());
+        self.file_bytes.store(length, Ordering::Relaxed);
+        end <= length
+    }
+}
+
+/// A range of a map, checked when it was made to lie within both the map and the file.
+struct Window {
+    map: Arc<Map>,
+    offset: usize,
+    bytes: usize,
+}
+
+impl AsRef<[u8]> for Window {
+    fn as_ref(&self) -> &[u8] {
+        // SAFETY: the range lies within the map, which lives as long as `self`, and within the file; the bytes are
+        // settled, that is, nobody changes them any more (see the argument at the top of this file).
+        unsafe { std::slice::from_raw_parts(self.map.raw.as_ptr().add(self.offset), self.bytes) }
+    }
+}

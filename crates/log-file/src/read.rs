@@ -1,0 +1,218 @@
+//! Reading events out of segments, one after the other, without copying their bodies.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use segue_event::{Position, RawEvent, Seq, SeqRange, SessionId};
+use segue_log::{Direction, LogError};
+
+use crate::frame::EventCursor;
+use crate::segment::{Check, Place, SEGMENT_HEADER_BYTES, Segment};
+use crate::store::Store;
+use crate::view::{Run, View};
+
+/// The events of one session. At most the events of one run are held ready.
+pub(crate) struct SessionEvents {
+    store: Arc<Store>,
+    session: SessionId,
+    /// What is still to come, both ends included.
+    left: Option<SeqRange>,
+    direction: Direction,
+    /// The next run to be read, and one more than it when reading backward.
+    run: usize,
+    ready: VecDeque<RawEvent>,
+}
+
+/// A run, with everything that is needed to read it.
+struct Located {
+    run: Run,
+    segment: Arc<Segment>,
+    check: Check,
+    /// The byte where the next run of the session begins, if that is in the same frame.
+    until: Option<u32>,
+}
+
+impl SessionEvents {
+    /// The events within `range`, as far as the session has them.
+    pub(crate) fn new(store: &Arc<Store>, session: SessionId, range: SeqRange, direction: Direction) -> Self {
+        let known = store.known();
+        let entry = known.sessions.get(&session);
+        let left = entry.and_then(|entry| SeqRange::new(range.from, range.to.min(entry.head.seq)));
+        let after = |seq: Seq| entry.map_or(0, |entry| entry.runs.partition_point(|run| run.seq <= seq));
+        let run = match direction {
+            Direction::Forward => after(range.from).saturating_sub(1),
+            Direction::Backward => left.map_or(0, |left| after(left.to)),
+        };
+        Self { store: Arc::clone(store), session, left, direction, run, ready: VecDeque::new() }
+    }
+
+    fn take_ready(&mut self, left: SeqRange) -> Option<Result<RawEvent, LogError>> {
+        let (next, due) = match self.direction {
+            Direction::Forward => (self.ready.front()?.header.seq, left.from),
+            Direction::Backward => (self.ready.back()?.header.seq, left.to),
+        };
+        if next != due {
+            // Said once; then what is there is read on.
+            self.left = match self.direction {
+                Direction::Forward => SeqRange::new(next, left.to),
+                Direction::Backward => SeqRange::new(left.from, next),
+            };
+            return Some(Err(self.gap(due)));
+        }
+        self.left = match self.direction {
+            Direction::Forward => SeqRange::new(next.next(), left.to),
+            Direction::Backward => next.previous().and_then(|to| SeqRange::new(left.from, to)),
+        };
+        match self.direction {
+            Direction::Forward => self.ready.pop_front().map(Ok),
+            Direction::Backward => self.ready.pop_back().map(Ok),
+        }
+    }
+
+    /// The next run in the direction of reading; none behind the last.
+    fn next_run(&mut self) -> Option<Located> {
+        let index = match self.direction {
+            Direction::Forward => self.run,
+            Direction::Backward => self.run.checked_sub(1)?,
+        };
+        let known = self.store.known();
+        let runs = &known.sessions.get(&self.session)?.runs;
+        let run = *runs.get(index)?;
+        let next = runs.get(index + 1).filter(|next| next.place() == run.place());
+        let until = next.map(|next| next.event);
+        let segment = Arc::clone(&known.spans.get(&run.place().segment)?.segment);
+        let check = known.check(run.place());
+        drop(known);
+        self.run = match self.direction {
+            Direction::Forward => index + 1,
+            Direction::Backward => index,
+        };
+        Some(Located { run, segment, check, until })
+    }
+
+    fn read_run(&mut self, located: &Located, left: SeqRange) -> Result<(), LogError> {
+        let Located { run, segment, check, until } = located;
+        let frame = segment.settled_frame(u64::from(run.frame), *check)?;
+        let events = frame.events_from(run.index, run.event);
+        let session = self.session;
+        self.ready = events
+            .take_while(|event| until.is_none_or(|until| event.offset < until))
+            .map(|event| event.raw)
+            .filter(|raw| raw.header.session == session && left.contains(raw.header.seq))
+            .collect();
+        Ok(())
+    }
+
+    fn gap(&self, due: Seq) -> LogError {
+        let known = self.store.known();
+        let what = format!("event {due} of session {} is missing", self.session);
+        if let Some(damage) = known.damages.first() {
+            return damage.segment.corrupt(damage.offset, &format!("{}; {what}", damage.what));
+        }
+        match known.last_segment() {
+            Some(span) => span.segment.corrupt(SEGMENT_HEADER_BYTES, &what),
+            None => LogError::corrupt(self.store.layout.root(), 0, what),
+        }
+    }
+}
+
+impl Iterator for SessionEvents {
+    type Item = Result<RawEvent, LogError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let left = self.left?;
+            if let Some(event) = self.take_ready(left) {
+                return Some(event);
+            }
+            let Some(located) = self.next_run() else {
+                self.left = None;
+                return Some(Err(self.gap(left.from)));
+            };
+            if let Err(error) = self.read_run(&located, left) {
+                return Some(Err(error));
+            }
+        }
+    }
+}
+
+/// The events of all sessions in log order, frame by frame.
+pub(crate) struct LogEvents {
+    store: Arc<Store>,
+    from: Position,
+    /// The position behind the last event that is wanted.
+    end: Position,
+    /// The next frame; none behind the last.
+    place: Option<Place>,
+    frame: Option<EventCursor>,
+}
+
+impl LogEvents {
+    /// The events from `from` to the present end.
+    pub(crate) fn new(store: &Arc<Store>, from: Position) -> Self {
+        let known = store.known();
+        let near = known.places.range(..=from).next_back().map(|(_, place)| *place);
+        let first = || known.spans.keys().next().map(|segment| begin(*segment));
+        let end = known.end.next;
+        let place = near.or_else(first).filter(|_| from < end);
+        Self { store: Arc::clone(store), from, end, place, frame: None }
+    }
+
+    /// Goes on to the next frame; the error says what is wrong there, and the frame after it comes next.
+    fn next_frame(&mut self, place: Place) -> Result<(), LogError> {
+        let known = self.store.known();
+        let here = |damage: &&crate::view::Damage| {
+            damage.segment.number == place.segment && damage.offset == place.offset
+        };
+        if let Some(damage) = known.damages.iter().find(here) {
+            self.place = Some(Place { offset: damage.until, ..place });
+            return Err(damage.error());
+        }
+        let Some(span) = known.spans.get(&place.segment).filter(|span| place.offset < span.end) else {
+            self.place = next_segment(&known, place);
+            return Ok(());
+        };
+        let check = known.check(place);
+        match span.segment.settled_frame(place.offset, check) {
+            Ok(frame) => {
+                self.place = Some(Place { offset: frame.end(), ..place });
+                self.frame = Some(frame.events());
+                Ok(())
+            }
+            Err(error) => {
+                self.place = known.places.values().find(|later| **later > place).copied();
+                Err(error)
+            }
+        }
+    }
+}
+
+impl Iterator for LogEvents {
+    type Item = Result<RawEvent, LogError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some(event) = self.frame.as_mut().and_then(EventCursor::next) {
+                if event.raw.position >= self.end {
+                    (self.frame, self.place) = (None, None);
+                } else if event.raw.position >= self.from {
+                    return Some(Ok(event.raw));
+                }
+                continue;
+            }
+            self.frame = None;
+            let place = self.place?;
+            if let Err(error) = self.next_frame(place) {
+                return Some(Err(error));
+            }
+        }
+    }
+}
+
+fn begin(segment: crate::segment::SegmentNumber) -> Place {
+    Place { segment, offset: SEGMENT_HEADER_BYTES }
+}
+
+fn next_segment(view: &View, place: Place) -> Option<Place> {
+    view.spans.range(place.segment.next()..).next().map(|(segment, _)| begin(*segment))
+}

@@ -1,0 +1,335 @@
+//! Reading segments from a place on: what is whole, what is torn, and what is damaged.
+//!
+//! # Torn or damaged
+//! A group is written only after the group before it is synced, and each frame says where its group begins. Where
+//! the whole frames end, there is
+//! * **damage**, if those bytes are known to have been durable: they lie before the end that the next segment's
+//!   header or `published` tells, or before the beginning of the group of a whole frame further on. The frames
+//!   behind the damage are read on;
+//! * otherwise a **torn tail**: the last group, of which a crash kept some frames and not others. Nobody was told
+//!   that it is durable. It is ignored from the first frame that is not whole.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use memchr::memmem;
+use segue_event::Position;
+use segue_log::LogError;
+
+use crate::frame::{FRAME_MAGIC, Frame};
+use crate::layout::Layout;
+use crate::published::Published;
+use crate::segment::{Check, Place, SEGMENT_HEADER_BYTES, Segment, SegmentHeader, SegmentNumber};
+use crate::view::{Damage, End, Span, View};
+
+/// How far a view may advance.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Bound {
+    /// Exactly to the end that a writer of this boot published.
+    Published(Published),
+    /// Over every whole frame; the record, if there is one, tells what is durable at least.
+    Everything(Option<Published>),
+}
+
+impl Bound {
+    fn durable(self) -> Option<Published> {
+        match self {
+            Self::Published(published) => Some(published),
+            Self::Everything(published) => published,
+        }
+    }
+
+    fn newest(self) -> Option<SegmentNumber> {
+        match self {
+            Self::Published(published) => Some(published.end.segment),
+            Self::Everything(_) => None,
+        }
+    }
+}
+
+/// Which bytes of a segment are looked at, and what is known of them.
+#[derive(Clone, Copy)]
+struct Region {
+    /// Everything before this byte was durable once.
+    durable: u64,
+    /// Nothing is looked at from this byte on.
+    end: u64,
+    /// The position behind the durable bytes, where it is known.
+    next: Option<Position>,
+}
+
+impl View {
+    /// Takes in what follows the view's end.
+    ///
+    /// # Errors
+    /// If a file cannot be read. Damage is no error here: it is remembered, and what is behind it is taken in.
+    pub(crate) fn advance(&mut self, layout: &Layout, bound: Bound) -> Result<(), LogError> {
+        let current = self.end.place.map(|place| place.segment);
+        for link in self.links(layout, current, bound)? {
+            if let Some(span) = self.last_segment() {
+                let end = link.end_of(span.segment.number);
+                let (durable, end) = end.map_or((0, span.segment.file_bytes()), |end| (end, end));
+                self.scan(&span.segment, Region { durable, end, next: None });
+            }
+            self.enter(link);
+        }
+        let Some(span) = self.last_segment() else {
+            return missing(layout, bound);
+        };
+        self.scan(&span.segment, last_region(&span.segment, bound));
+        self.note_missing(&span, bound);
+        Ok(())
+    }
+
+    fn enter(&mut self, link: Link) {
+        let segment = link.segment;
+        let place = Place { segment: segment.number, offset: SEGMENT_HEADER_BYTES };
+        match segment.header {
+            Some(header) => self.follow(&segment, header),
+            None => self.damage(&segment, 0, place.offset, "the segment's header is damaged"),
+        }
+        self.begin(Span { segment, end: place.offset });
+    }
+
+    fn follow(&mut self, segment: &Arc<Segment>, header: SegmentHeader) {
+        let follows = header.first == self.end.next && header.running == self.end.running;
+        if !follows && self.damages.is_empty() {
+            self.damage(segment, 0, SEGMENT_HEADER_BYTES, "the segment does not follow the one before it");
+        }
+        let SegmentHeader { first: next, running, group, .. } = header;
+        self.end = End { next, running, group, ..self.end };
+    }
+
+    fn damage(&mut self, segment: &Arc<Segment>, offset: u64, until: u64, what: &str) {
+        self.damages.push(Damage { segment: Arc::clone(segment), offset, until, what: what.to_owned() });
+    }
+
+    fn note(&mut self, note: String) {
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+
+    fn scan(&mut self, segment: &Arc<Segment>, region: Region) {
+        let mut offset = self.end.place.map_or(SEGMENT_HEADER_BYTES, |place| place.offset);
+        while offset < region.end {
+            let what = match self.take_frame(segment, offset, region) {
+                Ok(end) => {
+                    offset = end;
+                    continue;
+                }
+                Err(what) => what,
+            };
+            let Some(resume) = self.resume(segment, offset, region) else {
+                self.note_torn(segment, offset, region.end);
+                return;
+            };
+            self.damage(segment, offset, resume.offset, what);
+            self.end = End {
+                place: Some(Place { segment: segment.number, offset: resume.offset }),
+                next: resume.next.unwrap_or(self.end.next),
+                ..self.end
+            };
+            if let Some(span) = self.spans.get_mut(&segment.number) {
+                span.end = resume.offset;
+            }
+            offset = resume.offset;
+        }
+    }
+
+    fn take_frame(
+        &mut self,
+        segment: &Arc<Segment>,
+        offset: u64,
+        region: Region,
+    ) -> Result<u64, &'static str> {
+        let frame = if offset < region.durable {
+            segment
+                .settled_frame(offset, Check::Checksum)
+                .map_err(|_| "what stands there is no whole frame")?
+        } else {
+            segment.copied_frame(offset)?
+        };
+        if frame.end() > region.end {
+            return Err("a frame reaches beyond the end of what was written");
+        }
+        if frame.header.first != self.end.next {
+            return Err("a frame does not follow the one before it");
+        }
+        self.take(frame.outline().ok_or("a frame's inside is not as its header says")?);
+        Ok(frame.end())
+    }
+
+    /// Where whole frames go on behind bytes that were durable; none if those bytes were not.
+    fn resume(&self, segment: &Segment, offset: u64, region: Region) -> Option<Resume> {
+        let frames = Frames { segment, at: offset + 1, end: region.end };
+        let mut later = frames.filter(|frame| frame.header.first > self.end.next);
+        let behind = later.find(|frame| {
+            frame.place.offset < region.durable || u64::from(frame.header.group_start) > offset
+        });
+        match behind {
+            Some(frame) => Some(Resume { offset: frame.place.offset, next: Some(frame.header.first) }),
+            None if offset < region.durable => Some(Resume { offset: region.durable, next: region.next }),
+            None => None,
+        }
+    }
+
+    fn note_torn(&mut self, segment: &Segment, offset: u64, end: u64) {
+        if !is_blank(segment, offset, end) {
+            let file = segment.path.display();
+            self.note(format!(
+                "an unfinished commit at byte {offset} of {file} is ignored: its writer was stopped"
+            ));
+        }
+    }
+
+    fn note_missing(&mut self, span: &Span, bound: Bound) {
+        if bound.durable().is_some_and(|published| published.end.segment > span.segment.number) {
+            self.damage(
+                &span.segment,
+                span.end,
+                span.end + 1,
+                "the log goes on in a segment that is missing",
+            );
+        }
+    }
+
+    /// The segments behind `current` that belong to the log, oldest first.
+    fn links(
+        &mut self,
+        layout: &Layout,
+        current: Option<SegmentNumber>,
+        bound: Bound,
+    ) -> Result<Vec<Link>, LogError> {
+        let durable = bound.durable().map(|published| published.end.segment);
+        let mut links = Vec::new();
+        let mut newest = bound.newest();
+        for number in layout.segment_numbers()?.into_iter().rev() {
+            if current.is_some_and(|current| number <= current) || bound.newest().is_some_and(|n| number > n)
+            {
+                continue;
+            }
+            let segment = Segment::open(layout, number)?;
+            let used = segment.header.is_some() || durable == Some(number) || holds_frames(&segment);
+            if !used || newest.is_some_and(|newest| number > newest) {
+                self.note(format!("{} was begun and never used", segment.path.display()));
+                continue;
+            }
+            let previous = segment.header.and_then(|header| header.previous);
+            newest = previous.map(|place| place.segment);
+            links.push(Link { segment: Arc::new(segment), previous });
+        }
+        links.reverse();
+        Ok(links)
+    }
+}
+
+/// The segments of the log up to a place, each with where it ends; none if one of them is damaged.
+pub(crate) fn segments_up_to(layout: &Layout, end: Place) -> Option<BTreeMap<SegmentNumber, Span>> {
+    let (group, next) = (0, Position::FIRST);
+    let bound = Bound::Published(Published { end, next, group, boot: None });
+    let links = View::empty().links(layout, None, bound).ok()?;
+    let mut spans = BTreeMap::new();
+    let mut later = Some(end);
+    for Link { segment, previous } in links.into_iter().rev() {
+        let end = later.filter(|later| later.segment == segment.number)?.offset;
+        later = previous;
+        segment.header?;
+        spans.insert(segment.number, Span { segment, end });
+    }
+    Some(spans)
+}
+
+/// A segment, and where the log ended before it.
+struct Link {
+    segment: Arc<Segment>,
+    previous: Option<Place>,
+}
+
+impl Link {
+    fn end_of(&self, segment: SegmentNumber) -> Option<u64> {
+        self.previous.filter(|previous| previous.segment == segment).map(|previous| previous.offset)
+    }
+}
+
+struct Resume {
+    offset: u64,
+    next: Option<Position>,
+}
+
+fn last_region(segment: &Segment, bound: Bound) -> Region {
+    let here = bound.durable().filter(|published| published.end.segment == segment.number);
+    let (durable, next) = here.map_or((0, None), |published| (published.end.offset, Some(published.next)));
+    let end = match bound {
+        Bound::Published(_) => durable,
+        Bound::Everything(_) => segment.file_bytes().max(durable),
+    };
+    Region { durable, end, next }
+}
+
+fn missing(layout: &Layout, bound: Bound) -> Result<(), LogError> {
+    match bound.durable() {
+        Some(published) => {
+            let file = layout.segment(published.end.segment);
+            Err(LogError::corrupt(file, 0, "the log goes on in this segment, which is missing"))
+        }
+        None => Ok(()),
+    }
+}
+
+fn holds_frames(segment: &Segment) -> bool {
+    let end = segment.file_bytes();
+    Frames { segment, at: SEGMENT_HEADER_BYTES, end }.next().is_some()
+}
+
+/// Whole frames in a stretch of a segment, wherever they begin.
+struct Frames<'a> {
+    segment: &'a Segment,
+    at: u64,
+    end: u64,
+}
+
+impl Iterator for Frames<'_> {
+    type Item = Frame;
+
+    fn next(&mut self) -> Option<Frame> {
+        loop {
+            let found = find_magic(self.segment, self.at, self.end)?;
+            self.at = found + 1;
+            let frame = self.segment.copied_frame(found).ok();
+            let whole = frame.filter(|frame| frame.end() <= self.end && frame.outline().is_some());
+            if whole.is_some() {
+                return whole;
+            }
+        }
+    }
+}
+
+/// How much is looked at in one go.
+const STEP_BYTES: u64 = 1024 * 1024;
+
+fn find_magic(segment: &Segment, from: u64, end: u64) -> Option<u64> {
+    let mut at = from;
+    while at + FRAME_MAGIC.len() as u64 <= end {
+        let bytes = segment.copy(at, STEP_BYTES.min(end - at)).ok()??;
+        if let Some(found) = memmem::find(&bytes, &FRAME_MAGIC) {
+            return Some(at + found as u64);
+        }
+        // The magic may lie across the border of two steps.
+        at += (bytes.len() - (FRAME_MAGIC.len() - 1)) as u64;
+    }
+    None
+}
+
+/// Whether nothing but zeros stands in a stretch of a segment.
+pub(crate) fn is_blank(segment: &Segment, from: u64, end: u64) -> bool {
+    let mut at = from;
+    while at < end {
+        let Ok(Some(bytes)) = segment.copy(at, STEP_BYTES.min(end - at)) else { return false };
+        if bytes.iter().any(|byte| *byte != 0) {
+            return false;
+        }
+        at += bytes.len() as u64;
+    }
+    true
+}

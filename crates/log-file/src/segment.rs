@@ -1,0 +1,195 @@
+//! Segment files: their header, and reading from them.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use segue_event::Position;
+use segue_log::LogError;
+
+use crate::frame::{FRAME_HEADER_BYTES, Frame, FrameHeader};
+use crate::layout::Layout;
+use crate::limits::{FORMAT_VERSION, SEGMENT_BYTES_MAX};
+use crate::map::Map;
+use crate::running::RunningHash;
+use crate::wire::{Fields, is_sealed, seal};
+
+/// The size of a segment's header; the first frame stands behind it.
+pub(crate) const SEGMENT_HEADER_BYTES: u64 = 128;
+
+const HEADER_SIZE: usize = 128;
+const MAGIC: [u8; 8] = *b"SegueSeg";
+
+/// The number of a segment, from 1; its file is named after it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub(crate) struct SegmentNumber(pub(crate) u32);
+
+impl SegmentNumber {
+    pub(crate) const FIRST: Self = Self(1);
+
+    pub(crate) fn next(self) -> Self {
+        Self(self.0.saturating_add(1))
+    }
+}
+
+/// A place in the files: a segment and a byte in it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub(crate) struct Place {
+    pub(crate) segment: SegmentNumber,
+    pub(crate) offset: u64,
+}
+
+/// What a segment says about itself.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct SegmentHeader {
+    pub(crate) number: SegmentNumber,
+    /// Where the log ended before this segment: the segment before, and the byte behind its last frame.
+    pub(crate) previous: Option<Place>,
+    /// The position that the first event of this segment has.
+    pub(crate) first: Position,
+    /// The number of the last group before this segment.
+    pub(crate) group: u64,
+    /// Over the ids of all events before this segment.
+    pub(crate) running: RunningHash,
+}
+
+impl SegmentHeader {
+    pub(crate) fn to_bytes(self) -> [u8; HEADER_SIZE] {
+        let previous = self.previous.unwrap_or(Place { segment: SegmentNumber(0), offset: 0 });
+        seal(&[
+            &MAGIC,
+            &FORMAT_VERSION.to_le_bytes(),
+            &0u32.to_le_bytes(),
+            &self.number.0.to_le_bytes(),
+            &previous.segment.0.to_le_bytes(),
+            &previous.offset.to_le_bytes(),
+            &self.first.get().to_le_bytes(),
+            &self.group.to_le_bytes(),
+            self.running.as_bytes(),
+        ])
+    }
+
+    fn from_bytes(bytes: &[u8; HEADER_SIZE]) -> Option<Self> {
+        let mut fields = Fields::new(bytes);
+        let known = is_sealed(bytes)
+            && fields.array()? == MAGIC
+            && fields.u32()? == FORMAT_VERSION
+            && fields.u32()? == 0;
+        if !known {
+            return None;
+        }
+        let number = SegmentNumber(fields.u32()?);
+        let previous = Place { segment: SegmentNumber(fields.u32()?), offset: fields.u64()? };
+        Some(Self {
+            number,
+            previous: (previous.segment.0 != 0).then_some(previous),
+            first: Position::new(fields.u64()?)?,
+            group: fields.u64()?,
+            running: RunningHash::from_bytes(fields.array()?),
+        })
+    }
+}
+
+/// An open segment file.
+#[derive(Debug)]
+pub(crate) struct Segment {
+    pub(crate) number: SegmentNumber,
+    pub(crate) path: PathBuf,
+    /// None if it is damaged, or belongs to another segment.
+    pub(crate) header: Option<SegmentHeader>,
+    map: Arc<Map>,
+}
+
+impl Segment {
+    pub(crate) fn open(layout: &Layout, number: SegmentNumber) -> Result<Self, LogError> {
+        let path = layout.segment(number);
+        let failed = |error| LogError::io(format!("opening {}", path.display()), error);
+        let file = File::open(&path).map_err(failed)?;
+        let mut header = [0; HEADER_SIZE];
+        let header =
+            file.read_exact_at(&mut header, 0).ok().and_then(|()| SegmentHeader::from_bytes(&header));
+        let capacity = usize::try_from(SEGMENT_BYTES_MAX).unwrap_or(usize::MAX);
+        let map = Arc::new(Map::new(file, capacity).map_err(failed)?);
+        let header = header.filter(|header| header.number == number);
+        Ok(Self { number, header, map, path })
+    }
+
+    pub(crate) fn file_bytes(&self) -> u64 {
+        self.map.file().metadata().map_or(0, |metadata| metadata.len().min(SEGMENT_BYTES_MAX))
+    }
+
+    /// The frame at a settled place.
+    ///
+    /// # Errors
+    /// [`segue_log::LogErrorKind::Corrupt`] if what stands there is no whole frame.
+    pub(crate) fn settled_frame(&self, offset: u64, check: Check) -> Result<Frame, LogError> {
+        let read = |bytes| self.map.settled(offset, bytes);
+        self.frame(offset, check, read).map_err(|what| self.corrupt(offset, what))
+    }
+
+    /// The frame at a place behind which another process may be writing, by copying it.
+    pub(crate) fn copied_frame(&self, offset: u64) -> Result<Frame, &'static str> {
+        self.frame(offset, Check::Checksum, |bytes| self.copy(offset, bytes).ok().flatten())
+    }
+
+    fn frame(
+        &self,
+        offset: u64,
+        check: Check,
+        read: impl Fn(u64) -> Option<Bytes>,
+    ) -> Result<Frame, &'static str> {
+        let header = read(FRAME_HEADER_BYTES).ok_or("the file ends within a frame's header")?;
+        let header = FrameHeader::from_bytes(&header)?;
+        let bytes = read(header.total_bytes()).ok_or("the file ends within a frame")?;
+        let frame = Frame { place: Place { segment: self.number, offset }, header, bytes };
+        match check {
+            Check::Checksum if !frame.is_sound() => Err("a frame's checksum is wrong"),
+            _ => Ok(frame),
+        }
+    }
+
+    /// Copies bytes out of the file; none if it is too short.
+    pub(crate) fn copy(&self, offset: u64, bytes: u64) -> io::Result<Option<Bytes>> {
+        if offset.saturating_add(bytes) > self.file_bytes() {
+            return Ok(None);
+        }
+        let mut copy = vec![0; usize::try_from(bytes).unwrap_or(0)];
+        self.map.file().read_exact_at(&mut copy, offset)?;
+        Ok(Some(copy.into()))
+    }
+
+    pub(crate) fn corrupt(&self, offset: u64, what: &str) -> LogError {
+        LogError::corrupt(&self.path, offset, what)
+    }
+}
+
+/// Whether a frame's checksum is recomputed when it is read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Check {
+    /// It is.
+    Checksum,
+    /// It was, by this process, when it took the frame into its view.
+    Done,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_header_reads_back() {
+        let header = SegmentHeader {
+            number: SegmentNumber(3),
+            previous: Some(Place { segment: SegmentNumber(1), offset: 4711 }),
+            first: Position::new(99).unwrap(),
+            group: 12,
+            running: RunningHash::from_bytes([7; 32]),
+        };
+        assert_eq!(SegmentHeader::from_bytes(&header.to_bytes()), Some(header));
+        let first = SegmentHeader { number: SegmentNumber::FIRST, previous: None, ..header };
+        assert_eq!(SegmentHeader::from_bytes(&first.to_bytes()), Some(first));
+    }
+}

@@ -1,0 +1,117 @@
+//! What all users of a store in one process share: its place, and their view of it.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use parking_lot::{Mutex, RwLock, RwLockReadGuard};
+use segue_log::{LogError, Subscribers};
+
+use crate::boot::BootId;
+use crate::layout::Layout;
+use crate::options::Options;
+use crate::published::Published;
+use crate::scan::Bound;
+use crate::view::View;
+
+/// A store as this process knows it.
+#[derive(Debug)]
+pub(crate) struct Store {
+    pub(crate) layout: Layout,
+    pub(crate) options: Options,
+    pub(crate) boot: Option<BootId>,
+    pub(crate) subscribers: Subscribers,
+    view: RwLock<View>,
+    /// While this process writes, its view is the newest there is.
+    writing: AtomicBool,
+    /// The record that the view was last brought up to, where that record could not be trusted.
+    scanned: Mutex<Option<Scanned>>,
+}
+
+/// All files were read when this was what `published` said.
+#[derive(Debug, PartialEq, Eq)]
+struct Scanned(Option<Published>);
+
+impl Store {
+    pub(crate) fn new(layout: Layout, options: Options) -> Self {
+        Self {
+            layout,
+            options,
+            boot: BootId::current(),
+            subscribers: Subscribers::new(),
+            view: RwLock::new(View::empty()),
+            writing: AtomicBool::new(false),
+            scanned: Mutex::new(None),
+        }
+    }
+
+    /// The view, with everything in it that is published.
+    pub(crate) fn view(&self) -> Result<RwLockReadGuard<'_, View>, LogError> {
+        self.catch_up()?;
+        Ok(self.view.read())
+    }
+
+    /// The view as it is.
+    pub(crate) fn known(&self) -> RwLockReadGuard<'_, View> {
+        self.view.read()
+    }
+
+    /// Changes the view; only for the writer.
+    pub(crate) fn change<T>(&self, change: impl FnOnce(&mut View) -> T) -> T {
+        change(&mut self.view.write())
+    }
+
+    pub(crate) fn is_writing(&self) -> bool {
+        self.writing.load(Ordering::Acquire)
+    }
+
+    /// Brings the view up to date for a writer that holds the lock, and lets nobody else move it from then on.
+    ///
+    /// # Errors
+    /// What `recover` answers; the store is then as it was.
+    pub(crate) fn take_over<T>(
+        &self,
+        recover: impl FnOnce(&mut View) -> Result<T, LogError>,
+    ) -> Result<T, LogError> {
+        let _no_catching_up = self.scanned.lock();
+        let recovered = recover(&mut self.view.write())?;
+        self.writing.store(true, Ordering::Release);
+        Ok(recovered)
+    }
+
+    /// Whether a record was written since the machine was started, so that it is exact.
+    pub(crate) fn is_of_this_boot(&self, published: &Published) -> bool {
+        self.boot.is_some() && published.boot == self.boot
+    }
+
+    fn catch_up(&self) -> Result<(), LogError> {
+        if self.is_writing() {
+            return Ok(());
+        }
+        let mut scanned = self.scanned.lock();
+        if self.is_writing() {
+            return Ok(());
+        }
+        loop {
+            let published = Published::of(&self.layout);
+            if let Some(published) = published.filter(|published| self.is_of_this_boot(published)) {
+                return self.advance_to(published, &mut scanned);
+            }
+            if *scanned == Some(Scanned(published)) {
+                return Ok(());
+            }
+            self.view.write().advance(&self.layout, Bound::Everything(published))?;
+            *scanned = Some(Scanned(published));
+        }
+    }
+
+    fn advance_to(&self, published: Published, scanned: &mut Option<Scanned>) -> Result<(), LogError> {
+        if self.view.read().end.place.is_some_and(|place| place >= published.end) && scanned.is_none() {
+            return Ok(());
+        }
+        let mut view = self.view.write();
+        if scanned.take().is_some() && view.end.place.is_some_and(|place| place > published.end) {
+            // A writer began while the files were read; what was read of it may not be durable.
+            *view = View::empty();
+        }
+        view.advance(&self.layout, Bound::Published(published))
+    }
+}

@@ -1,0 +1,277 @@
+//! The end of the log as its writer holds it: recovery when it begins, then one group after the other.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt as _;
+use std::sync::Arc;
+
+use rustix::fs::{FallocateFlags, fallocate};
+use segue_log::{LogError, Placed};
+
+use crate::frame::{Group, Outline, frame_bytes, write_frame};
+use crate::index::{self, Indexer};
+use crate::layout::{create_new, open_or_create, sync_folder};
+use crate::limits::{
+    FILL_AHEAD_BELOW_BYTES, GROUP_BYTES_MAX, PREALLOCATE_BYTES, SEGMENT_BYTES_MAX, SEGMENT_BYTES_MIN,
+    UNSYNCED_BYTES_MAX,
+};
+use crate::lock::WriterLock;
+use crate::published::Published;
+use crate::scan::{Bound, is_blank};
+use crate::segment::{Place, SEGMENT_HEADER_BYTES, Segment, SegmentHeader, SegmentNumber};
+use crate::store::Store;
+use crate::view::{End, Span, View};
+
+/// The writer's hold on the end of the log.
+#[derive(Debug)]
+pub(crate) struct Tail {
+    // Dropped first, so that nobody else writes to the index while it does.
+    indexer: Indexer,
+    _lock: WriterLock,
+    published: File,
+    /// The segment that is written to, and its file; none before the first one is made.
+    open: Option<OpenSegment>,
+    /// The open group: everything since the last sync.
+    group: Group,
+    unsynced: u64,
+    buffer: Vec<u8>,
+}
+
+#[derive(Debug)]
+struct OpenSegment {
+    number: SegmentNumber,
+    file: File,
+    /// Where the next frame goes.
+    offset: u64,
+    /// The file's length: filled with zeros from `offset` on.
+    allocated: u64,
+}
+
+/// Why a group was not written.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// There was no room for it; nothing happened.
+    NoRoom(LogError),
+    /// A write or a sync failed: what is on the disk is unknown, and nothing more may be acknowledged.
+    Broken(String),
+}
+
+/// When a group becomes durable.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Sync {
+    Now,
+    Later,
+}
+
+impl Tail {
+    /// Takes the lock and makes the log ready to be written to.
+    ///
+    /// # Errors
+    /// [`segue_log::LogErrorKind::Busy`], or [`segue_log::LogErrorKind::Corrupt`] for a log with damage: its heads
+    /// and claims are not known for sure, so that nothing may be built upon them.
+    pub(crate) fn open(store: &Arc<Store>) -> Result<Self, LogError> {
+        store.layout.create()?;
+        let lock = WriterLock::take(&store.layout, store.options.busy_wait)?;
+        let failed =
+            |error| LogError::io(format!("opening {} to write", store.layout.root().display()), error);
+        let published = Published::create_file(&store.layout).map_err(failed)?;
+        store.take_over(|view| {
+            let durable = Published::read(&published);
+            let loaded = if view.end.place.is_none() { index::load(&store.layout, view) } else { None };
+            view.advance(&store.layout, Bound::Everything(durable))?;
+            if let Some(damage) = view.damages.first() {
+                return Err(damage.error());
+            }
+            let open = view.last_segment().map(|span| adopt(store, &span, durable)).transpose()?;
+            let number = view.end.group + 1;
+            let group = Group { number, start: open.as_ref().map_or(0, |open| open.offset) };
+            let indexer = Indexer::start(store, loaded);
+            let mut tail =
+                Self { indexer, _lock: lock, published, open, group, unsynced: 0, buffer: Vec::new() };
+            tail.publish(store, &view.end).map_err(failed)?;
+            tail.leave_torn(view);
+            Ok(tail)
+        })
+    }
+
+    /// Writes placed commits as one group and, unless that has time, makes it durable and publishes it.
+    pub(crate) fn write(&mut self, store: &Store, commits: &[&Placed], sync: Sync) -> Result<(), Failure> {
+        let bytes = commits.iter().map(|placed| frame_bytes(placed)).sum();
+        self.make_room(store, bytes)?;
+        let group = self.group;
+        let Some(open) = self.open.as_mut() else { return Err(broken("no segment is open", "")) };
+        self.buffer.clear();
+        let outlines: Vec<Outline> = commits
+            .iter()
+            .map(|placed| {
+                let place = Place { segment: open.number, offset: open.offset + self.buffer.len() as u64 };
+                write_frame(&mut self.buffer, place, group, placed)
+            })
+            .collect();
+        let written = open.file.write_all_at(&self.buffer, open.offset);
+        written.map_err(|error| broken("writing a commit", error))?;
+        open.offset += bytes;
+        self.unsynced += bytes;
+        self.buffer.shrink_to(GROUP_BYTES_MAX);
+        self.settle(store, outlines, sync)
+    }
+
+    /// Makes durable what was written without waiting, and publishes it.
+    pub(crate) fn flush(&mut self, store: &Store) -> Result<(), Failure> {
+        if self.unsynced == 0 {
+            return Ok(());
+        }
+        self.settle(store, Vec::new(), Sync::Now)
+    }
+
+    /// The end of a group: durable first, then seen by this process, then published to others.
+    fn settle(&mut self, store: &Store, outlines: Vec<Outline>, sync: Sync) -> Result<(), Failure> {
+        let now = sync == Sync::Now || self.unsynced > UNSYNCED_BYTES_MAX;
+        if now && let Some(open) = &self.open {
+            open.file.sync_data().map_err(|error| broken("syncing a commit", error))?;
+        }
+        let (end, counts) = store.change(|view| {
+            outlines.into_iter().for_each(|outline| view.take(outline));
+            (view.end, view.counts)
+        });
+        self.indexer.log_grew(counts.log_bytes, store.options.index_every);
+        if !now {
+            return Ok(());
+        }
+        self.unsynced = 0;
+        self.group = Group { number: self.group.number + 1, start: self.offset() };
+        self.publish(store, &end).map_err(|error| broken("publishing a commit", error))
+    }
+
+    fn publish(&self, store: &Store, end: &End) -> std::io::Result<()> {
+        let Some(place) = end.place else { return Ok(()) };
+        let record = Published { end: place, next: end.next, group: end.group, boot: store.boot };
+        record.write(&self.published)
+    }
+
+    /// From now on every write fails.
+    #[cfg(test)]
+    pub(crate) fn break_file(&mut self, store: &Store) {
+        if let Some(open) = self.open.as_mut() {
+            open.file = File::open(store.layout.segment(open.number)).unwrap();
+        }
+    }
+
+    fn offset(&self) -> u64 {
+        self.open.as_ref().map_or(0, |open| open.offset)
+    }
+
+    /// Bytes of a dead writer's unfinished group stay as they are: what follows goes to a new segment.
+    fn leave_torn(&mut self, view: &View) {
+        let Some(span) = view.last_segment() else { return };
+        if !is_blank(&span.segment, span.end, span.segment.file_bytes()) {
+            self.open = None;
+        }
+    }
+
+    fn make_room(&mut self, store: &Store, bytes: u64) -> Result<(), Failure> {
+        let limit = store.options.segment_bytes.clamp(SEGMENT_BYTES_MIN, SEGMENT_BYTES_MAX);
+        let fits = self
+            .open
+            .as_ref()
+            .is_some_and(|open| open.offset + bytes <= limit || open.offset == SEGMENT_HEADER_BYTES);
+        if !fits {
+            // The next segment's header says that the log is durable up to here.
+            self.flush(store)?;
+            let open = begin_segment(store).map_err(Failure::NoRoom)?;
+            self.group.start = open.offset;
+            self.open = Some(open);
+        }
+        self.open.as_mut().map_or(Ok(()), |open| open.allocate(bytes, limit)).map_err(Failure::NoRoom)
+    }
+}
+
+impl OpenSegment {
+    /// Makes sure that `bytes` can be written, so that a full disk shows before anything is written.
+    fn allocate(&mut self, bytes: u64, limit: u64) -> Result<(), LogError> {
+        let end = self.offset + bytes;
+        if end <= self.allocated {
+            return Ok(());
+        }
+        let target = if bytes < FILL_AHEAD_BELOW_BYTES {
+            (self.allocated + PREALLOCATE_BYTES).min(limit).max(end)
+        } else {
+            end
+        };
+        let failed = |error| LogError::io("making room for a commit", error);
+        match fallocate(&self.file, FallocateFlags::empty(), self.allocated, target - self.allocated) {
+            // Some file systems cannot; then the zeros alone take the room.
+            Ok(()) | Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::NOSYS) => {}
+            Err(error) => return Err(failed(error.into())),
+        }
+        let blank = usize::try_from(target.saturating_sub(end.max(self.allocated))).unwrap_or(0);
+        self.file.write_all_at(&vec![0; blank], end.max(self.allocated)).map_err(failed)?;
+        self.allocated = target;
+        Ok(())
+    }
+}
+
+/// Goes on in the segment that a writer before this one left, and makes durable what of it may not be.
+///
+/// Whole frames behind the published end are kept: they are valid commits whose writer died before it could
+/// answer. They are written once more over themselves before the sync, since after a sync that failed in the dead
+/// writer the system may hold them for clean without having them on the disk.
+fn adopt(store: &Store, span: &Span, durable: Option<Published>) -> Result<OpenSegment, LogError> {
+    let segment = &span.segment;
+    let failed = |error| LogError::io(format!("taking over {}", segment.path.display()), error);
+    let file = open_or_create(&segment.path).map_err(failed)?;
+    let place = Place { segment: segment.number, offset: span.end };
+    let from = durable.filter(|durable| durable.end.segment == segment.number).map_or(0, |d| d.end.offset);
+    if durable.is_none_or(|durable| durable.end != place) {
+        rewrite(&file, from, span.end).map_err(failed)?;
+        file.sync_all().map_err(failed)?;
+        sync_folder(&store.layout.segments()).map_err(failed)?;
+    }
+    let allocated = segment.file_bytes().max(span.end);
+    Ok(OpenSegment { number: segment.number, file, offset: span.end, allocated })
+}
+
+fn rewrite(file: &File, from: u64, end: u64) -> std::io::Result<()> {
+    let mut at = from;
+    let mut bytes = vec![0; usize::try_from(PREALLOCATE_BYTES).unwrap_or(0)];
+    while at < end {
+        let count = usize::try_from(end - at).unwrap_or(usize::MAX).min(bytes.len());
+        let part = bytes.get_mut(..count).unwrap_or_default();
+        file.read_exact_at(part, at)?;
+        file.write_all_at(part, at)?;
+        at += count as u64;
+    }
+    Ok(())
+}
+
+/// Makes the next segment, durably, with nothing in it yet.
+fn begin_segment(store: &Store) -> Result<OpenSegment, LogError> {
+    let newest = store.layout.segment_numbers()?.last().copied();
+    let number = newest.map_or(SegmentNumber::FIRST, SegmentNumber::next);
+    let path = store.layout.segment(number);
+    let end = store.known().end;
+    let header = SegmentHeader {
+        number,
+        previous: end.place,
+        first: end.next,
+        group: end.group,
+        running: end.running,
+    };
+    let failed = |error| LogError::io(format!("creating {}", path.display()), error);
+    let file = create_new(&path).map_err(failed)?;
+    let begun = file
+        .write_all_at(&header.to_bytes(), 0)
+        .and_then(|()| file.sync_all())
+        .and_then(|()| sync_folder(&store.layout.segments()));
+    if let Err(error) = begun {
+        // Nobody has read it and nothing is in it. Left behind, it would do no harm either.
+        drop(std::fs::remove_file(&path));
+        return Err(failed(error));
+    }
+    let segment = Arc::new(Segment::open(&store.layout, number)?);
+    store.change(|view| view.begin(Span { segment, end: SEGMENT_HEADER_BYTES }));
+    Ok(OpenSegment { number, file, offset: SEGMENT_HEADER_BYTES, allocated: SEGMENT_HEADER_BYTES })
+}
+
+fn broken(doing: &str, error: impl std::fmt::Display) -> Failure {
+    Failure::Broken(format!("{doing}: {error}"))
+}

@@ -1,0 +1,83 @@
+//! Stores to try things on.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use segue_event::{Author, Message, Position, RawEvent, Role, SeqRange, SessionId, Timestamp};
+use segue_log::{ClaimKey, Commit, Depth, Direction, EventLog, Expected, NewEvent, Report, SessionPage};
+use segue_log_file::{FileLog, Options};
+
+pub(crate) fn session(number: u8) -> SessionId {
+    SessionId::from_bytes([number; 16])
+}
+
+pub(crate) fn message(text: &str) -> NewEvent {
+    NewEvent::new(Timestamp::utc_micros(7), Message::text(Role::User, Author::User, text))
+}
+
+/// A commit of one event with a text at the head of a session.
+pub(crate) fn say(number: u8, text: &str) -> Commit {
+    Commit::new().append(session(number), Expected::AtHead, vec![message(text)])
+}
+
+/// A commit that takes a key.
+pub(crate) fn claiming(number: u8, key: &str) -> Commit {
+    say(number, key).claim(ClaimKey::new(key).unwrap())
+}
+
+pub(crate) fn open(path: &Path) -> Arc<dyn EventLog> {
+    Arc::new(FileLog::open(path, Options::default()).unwrap())
+}
+
+pub(crate) fn read_log(log: &dyn EventLog) -> Vec<RawEvent> {
+    log.read_log(Position::FIRST).unwrap().collect::<Result<_, _>>().unwrap()
+}
+
+/// What a log answers to everything that tests ask it, errors included.
+pub(crate) fn answers(log: &dyn EventLog) -> String {
+    let page = SessionPage { before: None, limit: 100 };
+    let read = |number| -> Vec<_> {
+        let forward = log.read(session(number), SeqRange::ALL, Direction::Forward).unwrap();
+        let backward = log.read(session(number), SeqRange::ALL, Direction::Backward).unwrap();
+        forward.chain(backward).collect()
+    };
+    let claim = |number: u8| log.claimed(&ClaimKey::new(number.to_string()).unwrap());
+    format!(
+        "{:?}\n{:?}\n{:?}\n{:?}\n{:?}",
+        log.read_log(Position::FIRST).unwrap().collect::<Vec<_>>(),
+        (0..4).map(read).collect::<Vec<_>>(),
+        log.sessions(page),
+        (0..9).map(claim).collect::<Vec<_>>(),
+        log.end(),
+    )
+}
+
+pub(crate) fn verify(path: &Path) -> Report {
+    FileLog::open(path, Options::default()).unwrap().verify(Depth::Full).unwrap()
+}
+
+pub(crate) fn segment(path: &Path, number: u32) -> PathBuf {
+    path.join(format!("log/{number:08}.seg"))
+}
+
+pub(crate) fn copy_folder(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy_folder(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
+/// Cuts the zeros off the end of a segment, which a writer filled ahead. The last commit must end in a claim: the
+/// body of an event may itself end in zeros.
+pub(crate) fn trim(segment: &Path) -> u64 {
+    let bytes = fs::read(segment).unwrap();
+    let length = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+    fs::write(segment, &bytes[..length]).unwrap();
+    length as u64
+}
