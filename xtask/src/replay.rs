@@ -3,9 +3,14 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
-use segue_testkit::{LogKind, NoImporter, Scenario, replay_on};
+use segue::event::{AgentId, SessionId, Timestamp};
+use segue::log::EventLog;
+use segue::log_file::{FileLog, Options};
+use segue_import::{ImportOptions, Imported, import_path};
+use segue_testkit::{Importer, LogKind, Replayed, Scenario, replay_on};
 
 use crate::root;
 
@@ -22,6 +27,7 @@ pub(crate) struct Arguments {
 /// insta reads here whether snapshots are compared or taken.
 const UPDATE: &str = "INSTA_UPDATE";
 
+#[expect(clippy::disallowed_methods, reason = "a program reads its environment")]
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let mode = if arguments.accept { "always" } else { "no" };
     if std::env::var(UPDATE).as_deref() != Ok(mode) {
@@ -50,8 +56,12 @@ fn run_with_mode(arguments: &Arguments, mode: &str) -> anyhow::Result<()> {
 
 fn replay_one(folder: &Path) -> bool {
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
-    let kinds = [LogKind::memory()];
-    match catch_unwind(AssertUnwindSafe(|| replay_on(folder, &kinds, &NoImporter))) {
+    let replayed = || -> anyhow::Result<Replayed> {
+        let temporary = tempfile::tempdir()?;
+        let kinds = [LogKind::memory(), file_log(temporary.path().join("store"))];
+        Ok(replay_on(folder, &kinds, &Transcripts)?)
+    };
+    match catch_unwind(AssertUnwindSafe(replayed)) {
         Ok(Ok(replayed)) => {
             println!(
                 "ok      {name}: {} steps, {} logs alike, {} snapshots",
@@ -71,8 +81,33 @@ fn replay_one(folder: &Path) -> bool {
     }
 }
 
+/// The embedded log, in a folder that is not there yet.
+fn file_log(store: PathBuf) -> LogKind {
+    let fresh = move || {
+        let log = FileLog::open(&store, Options::default()).map_err(|error| error.to_string())?;
+        Ok(Arc::new(log) as Arc<dyn EventLog>)
+    };
+    LogKind { name: "file", fresh: Box::new(fresh) }
+}
+
+/// Imports what the import crate understands.
+struct Transcripts;
+
+impl Importer for Transcripts {
+    fn import(&self, log: &dyn EventLog, file: &Path) -> Result<SessionId, String> {
+        let agent = AgentId::new("coder").map_err(|error| error.to_string())?;
+        let options = ImportOptions { agent, now: Timestamp::utc_micros(1_767_225_600_000_000), kind: None };
+        match import_path(log, file, &options).map_err(|error| error.to_string())? {
+            Imported::Session(report) => Ok(report.session),
+            Imported::Skipped(why) => Err(why),
+        }
+    }
+}
+
+/// The folders of fixtures, relative to the top: what a fixture records names no folder of this machine.
 fn fixtures(names: &[String]) -> anyhow::Result<Vec<PathBuf>> {
-    let all = root().join("fixtures");
+    std::env::set_current_dir(root())?;
+    let all = Path::new("fixtures");
     if names.is_empty() {
         let mut folders: Vec<_> =
             all.read_dir()?.map(|entry| Ok(entry?.path())).collect::<anyhow::Result<_>>()?;

@@ -27,7 +27,7 @@ excerpts, and links to all the rest. The message after this one is the one to an
 session and is copied word for word. Work that the handoff calls finished is finished; there is no need to restate
 it or the status.
 To read back: `read` with thread:<id> and a range of the numbers in [brackets], or `recall` with words that were used
-there. Without these tools: `segue show <id> --from N --to M` and `segue recall <id> TEXT` on the command line.
+there. Without these tools: `segue show <id> --from N --to M` and `segue recall TEXT --thread <id>` on the command line.
 ";
 
 pub(crate) fn render_earlier(earlier: &EarlierHandoff) -> String {

@@ -25,7 +25,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The crates below are re-exported, each under its own name: [`event`], [`log`], [`frame`], [`continuation`],
+//! The crates below are re-exported, each under its own name: [`event`], [`log`], [`log_file`], [`frame`], [`continuation`],
 //! [`projection`], [`prompt`], [`thread`](mod@thread).
 
 mod asker;
@@ -44,6 +44,7 @@ pub use segue_continuation as continuation;
 pub use segue_event as event;
 pub use segue_frame as frame;
 pub use segue_log as log;
+pub use segue_log_file as log_file;
 pub use segue_projection as projection;
 pub use segue_prompt as prompt;
 pub use segue_thread as thread;

@@ -63,18 +63,30 @@ impl Reader {
     /// # Errors
     /// If the log cannot be read.
     pub fn sessions(&self, before: Option<Position>, limit: usize) -> Result<Vec<Overview>, Error> {
-        let mut overviews = Vec::new();
+        let listings = self.listings(before, limit)?;
+        let overviews = listings.into_iter().map(|listing| self.overview(listing));
+        overviews.filter_map(Result::transpose).collect()
+    }
+
+    /// The sessions of the log, newest first, without their states; the same pages as [`Self::sessions`] has.
+    ///
+    /// # Errors
+    /// If the log cannot be read.
+    pub fn listings(&self, before: Option<Position>, limit: usize) -> Result<Vec<SessionListing>, Error> {
+        let mut inside = Vec::new();
         let mut page = SessionPage { before, limit };
-        while overviews.len() < limit {
+        while inside.len() < limit {
             let listings = self.log.sessions(page)?;
             let Some(last) = listings.last() else { break };
             page.before = Some(last.first);
             for listing in listings {
-                overviews.extend(self.overview(listing)?);
+                if self.is_inside(listing.session)? {
+                    inside.push(listing);
+                }
             }
         }
-        overviews.truncate(limit);
-        Ok(overviews)
+        inside.truncate(limit);
+        Ok(inside)
     }
 
     /// Entries of a session, page by page.
@@ -110,6 +122,26 @@ impl Reader {
         Ok(recall(&*self.log, &chain, &Query::literal(text)?, limits, cursor)?)
     }
 
+    /// Finds a literal text in every session of the scope, the newest first.
+    ///
+    /// # Errors
+    /// If the query or the cursor is not usable, or the log cannot be read.
+    pub fn recall_everywhere(
+        &self,
+        text: &str,
+        limits: RecallLimits,
+        cursor: Option<Cursor>,
+    ) -> Result<Answer, Error> {
+        let query = Query::literal(text)?;
+        // A search that goes on takes in the sessions that were there when it began, and no later ones.
+        let before = match cursor {
+            Some(cursor) => Some(cursor.up_to().next()),
+            None => self.log.end()?.map(Position::next),
+        };
+        let sessions = self.listings(before, usize::MAX)?.into_iter().map(|listing| listing.session);
+        Ok(recall(&*self.log, &Chain::of_sessions(sessions), &query, limits, cursor)?)
+    }
+
     /// A session and its ancestors, as far as the scope reaches.
     ///
     /// # Errors
@@ -142,9 +174,6 @@ impl Reader {
     }
 
     fn overview(&self, listing: SessionListing) -> Result<Option<Overview>, Error> {
-        if !self.is_inside(listing.session)? {
-            return Ok(None);
-        }
         let state = session_state(&*self.log, listing.session)?;
         Ok(state.map(|state| Overview { state, head: listing.head, first: listing.first }))
     }

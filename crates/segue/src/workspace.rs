@@ -1,11 +1,13 @@
 //! Sessions on a log.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use segue_continuation::{Budget, SessionState, StateEvent};
 use segue_event::{AgentId, Event, Fold as _, ModelOverride, SeqRange, SessionId, SessionStarted, Title};
 use segue_log::{Commit, Committed, Depth, Direction, EventLog, Expected, LogError, NewEvent, Report};
+
+use segue_log_file::FileLog;
 
 use crate::error::Detail;
 use crate::{Error, Host, Reader, Scope};
@@ -55,6 +57,23 @@ impl NewSession {
 }
 
 impl Workspace {
+    /// A workspace on the embedded log in a folder. The folder is made with the first commit.
+    ///
+    /// # Errors
+    /// If what is there cannot be opened, or is of a newer version.
+    pub fn open(folder: &Path, host: impl Host + 'static, options: Options) -> Result<Self, Error> {
+        let log = FileLog::open(folder, segue_log_file::Options::default())?;
+        Ok(Self::with_options(Arc::new(log), host, options))
+    }
+
+    /// A workspace for reading, beside whoever writes to the folder.
+    ///
+    /// # Errors
+    /// As [`Self::open`], and if there is no store.
+    pub fn open_reader(folder: &Path, host: impl Host + 'static, options: Options) -> Result<Self, Error> {
+        Ok(Self::with_options(Arc::new(FileLog::open_reader(folder)?), host, options))
+    }
+
     /// A workspace on any log.
     pub fn on(log: impl EventLog + 'static, host: impl Host + 'static) -> Self {
         Self::with_options(Arc::new(log), host, Options::default())

@@ -109,7 +109,8 @@ pub fn replay_on(folder: &Path, kinds: &[LogKind], importer: &dyn Importer) -> R
 
 fn compare(folder: &Path, name: &str, text: &str) {
     let mut settings = insta::Settings::new();
-    settings.set_snapshot_path(folder);
+    // A relative path would be taken from the folder of this source file.
+    settings.set_snapshot_path(std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned()));
     settings.set_prepend_module_to_snapshot(false);
     settings.set_omit_expression(true);
     settings.bind(|| insta::assert_snapshot!(name, text));

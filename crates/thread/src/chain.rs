@@ -48,7 +48,12 @@ impl Chain {
         Ok(Self(chain))
     }
 
-    /// The sessions, newest first; never empty.
+    /// Sessions that are searched in this order as if they were a chain.
+    pub fn of_sessions(sessions: impl IntoIterator<Item = SessionId>) -> Self {
+        Self(sessions.into_iter().collect())
+    }
+
+    /// The sessions, newest first.
     pub fn sessions(&self) -> &[SessionId] {
         &self.0
     }

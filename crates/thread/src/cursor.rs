@@ -31,6 +31,11 @@ const CHECK_BYTES: usize = 8;
 const BYTES: usize = PLAIN_BYTES + CHECK_BYTES;
 
 impl Cursor {
+    /// The newest event of the log when the search began.
+    pub fn up_to(&self) -> Position {
+        self.up_to
+    }
+
     fn to_bytes(self) -> Vec<u8> {
         let mut bytes = vec![VERSION];
         bytes.extend(self.search.as_bytes());

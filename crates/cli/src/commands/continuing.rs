@@ -1,0 +1,108 @@
+//! `segue continue`: carries a session into a fresh one.
+
+use std::path::{Path, PathBuf};
+
+use segue::continuation::Refusal;
+use segue::event::SessionId;
+use segue::projection::Projection;
+use segue::{Asker, ContinuedSession, Outcome, Preview, Scope, Verdict, Workspace};
+use serde_json::json;
+
+use crate::failure::{Exit, Failure};
+use crate::output::Answer;
+use crate::place::Place;
+use crate::thread_argument::resolve;
+
+/// What is continued, and how.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// The session, or the beginning of its id.
+    thread: String,
+    /// A JSON file with reason, title, description and handoff; `-` reads stdin.
+    #[arg(long, value_name = "FILE")]
+    handoff: PathBuf,
+    /// Shows what the successor would begin with, and writes nothing.
+    #[arg(long)]
+    dry_run: bool,
+    /// The same request gets the same successor; by default the file's content tells requests apart.
+    #[arg(long, value_name = "ID")]
+    request_id: Option<String>,
+}
+
+pub(crate) fn run(place: &Place, arguments: &Arguments) -> Result<Answer, Failure> {
+    let handoff = read(&arguments.handoff)?;
+    let by_content = || blake3::hash(handoff.as_bytes()).to_hex().to_string();
+    let asker = Asker::Person { request: arguments.request_id.clone().unwrap_or_else(by_content) };
+    if arguments.dry_run {
+        let workspace = place.read()?;
+        let thread = resolve(&workspace.reader(Scope::Workspace), &arguments.thread)?;
+        return preview(workspace.preview_continuation(thread, &asker, &handoff)?);
+    }
+    let workspace = place.write()?;
+    let thread = resolve(&workspace.reader(Scope::Workspace), &arguments.thread)?;
+    match workspace.continue_session(thread, &asker, &handoff)? {
+        Outcome::Refused(refusal) => Err(refused(&refusal)),
+        Outcome::Continued(continued) => answer(&workspace, thread, &continued),
+    }
+}
+
+fn read(file: &Path) -> Result<String, Failure> {
+    if file == Path::new("-") {
+        return std::io::read_to_string(std::io::stdin())
+            .map_err(|error| Failure::file("cannot read", Path::new("stdin"), &error));
+    }
+    std::fs::read_to_string(file).map_err(|error| Failure::file("cannot read", file, &error))
+}
+
+fn answer(
+    workspace: &Workspace,
+    predecessor: SessionId,
+    continued: &ContinuedSession,
+) -> Result<Answer, Failure> {
+    let recompiled = workspace.recompile(continued.successor)?;
+    let again = if continued.replayed { " (it was there already)" } else { "" };
+    let text = format!(
+        "continued {predecessor}\n       in {}{again}\nprojection: {} bytes, blake3 {}, compiled again: {}\n",
+        continued.successor,
+        recompiled.edge.manifest.projection.bytes,
+        recompiled.edge.manifest.projection.blake3,
+        show_verdict(recompiled.verdict),
+    );
+    let json = json!({
+        "continuation": continued.continuation.to_string(),
+        "predecessor": predecessor.to_string(),
+        "successor": continued.successor.to_string(),
+        "replayed": continued.replayed,
+        "manifest": recompiled.edge.manifest,
+    });
+    Ok(Answer::new(text, &json))
+}
+
+pub(crate) fn show_verdict(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Same => "the same bytes",
+        Verdict::OtherCompiler => "made by another version; its hash is right",
+        Verdict::Altered => "THE STORED TEXT WAS ALTERED",
+        Verdict::Different => "DIFFERENT BYTES",
+    }
+}
+
+fn preview(preview: Preview) -> Result<Answer, Failure> {
+    match preview {
+        Preview::WouldRefuse(refusal) => Err(refused(&refusal)),
+        Preview::Replay(replayed) => {
+            let successor = replayed.successor.to_string();
+            let json = json!({"would_continue": false, "replayed": true, "successor": successor});
+            Ok(Answer::new(format!("this request was carried out already, in {successor}"), &json))
+        }
+        Preview::WouldContinue { projection, .. } => {
+            let Projection { text, manifest } = *projection;
+            let json = json!({"would_continue": true, "projection": text, "manifest": manifest});
+            Ok(Answer::exact(text.into_bytes(), &json))
+        }
+    }
+}
+
+fn refused(refusal: &Refusal) -> Failure {
+    Failure::new(Exit::Usage, refusal.code(), format!("refused: {refusal}"), "nothing was created")
+}

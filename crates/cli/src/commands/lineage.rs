@@ -1,0 +1,90 @@
+//! `segue lineage`: which session was continued in which, why and when.
+
+use segue::continuation::Lineage;
+use segue::event::{Edge, SessionId};
+use segue::{Reader, Scope};
+use serde_json::{Value, json};
+
+use crate::failure::Failure;
+use crate::output::Answer;
+use crate::place::Place;
+use crate::thread_argument::resolve;
+
+/// Whose lineage.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// The session, or the beginning of its id.
+    thread: String,
+}
+
+pub(crate) fn run(place: &Place, arguments: &Arguments) -> Result<Answer, Failure> {
+    let reader = place.read()?.reader(Scope::Workspace);
+    let thread = resolve(&reader, &arguments.thread)?;
+    reader.state(thread)?;
+    let lineage = reader.lineage()?;
+    let origin = lineage.origin(thread);
+    let tree = Tree { reader: &reader, lineage: &lineage, marked: thread };
+    let text = tree.draw(origin)?;
+    let edges: Vec<_> =
+        tree.edges(origin).into_iter().map(|(successor, edge)| to_json(successor, edge)).collect();
+    let json = json!({"thread": thread.to_string(), "origin": origin.to_string(), "edges": edges});
+    Ok(Answer::new(text, &json))
+}
+
+struct Tree<'a> {
+    reader: &'a Reader,
+    lineage: &'a Lineage,
+    marked: SessionId,
+}
+
+/// A session, and how far it stands from the origin.
+type Placed = (SessionId, usize);
+
+impl Tree<'_> {
+    /// The sessions of the tree, each before its successors.
+    fn walk(&self, origin: SessionId) -> Vec<Placed> {
+        let mut open = vec![(origin, 0)];
+        let mut walked = Vec::new();
+        while let Some((session, depth)) = open.pop() {
+            walked.push((session, depth));
+            open.extend(
+                self.lineage.edges_out_of(session).rev().map(|(successor, _)| (successor, depth + 1)),
+            );
+        }
+        walked
+    }
+
+    fn edges(&self, origin: SessionId) -> Vec<(SessionId, &Edge)> {
+        let sessions = self.walk(origin).into_iter();
+        sessions.filter_map(|(session, _)| Some((session, self.lineage.edge_into(session)?))).collect()
+    }
+
+    fn draw(&self, origin: SessionId) -> Result<String, Failure> {
+        let mut text = String::new();
+        for (session, depth) in self.walk(origin) {
+            let title = self.reader.state(session)?.title.text;
+            let mark = if session == self.marked { " *" } else { "" };
+            let how = match self.lineage.edge_into(session) {
+                Some(edge) if depth > 0 => {
+                    format!("└ {} at [{}] {}: ", edge.reason.as_str(), edge.initiating.seq, edge.created_at)
+                }
+                _ => String::new(),
+            };
+            text.push_str(&format!("{}{how}{session} {title}{mark}\n", "  ".repeat(depth)));
+        }
+        Ok(text)
+    }
+}
+
+fn to_json(successor: SessionId, edge: &Edge) -> Value {
+    json!({
+        "continuation": edge.continuation.to_string(),
+        "kind": edge.kind,
+        "predecessor": edge.predecessor.to_string(),
+        "successor": successor.to_string(),
+        "reason": edge.reason,
+        "initiating": edge.initiating,
+        "created_at": edge.created_at.to_string(),
+        "manifest": edge.manifest,
+    })
+}

@@ -1,0 +1,54 @@
+//! The commands, one file each.
+
+mod continuing;
+mod demo;
+mod get;
+mod import;
+mod lineage;
+mod recall;
+mod sessions;
+mod show;
+mod verify;
+
+use crate::failure::Failure;
+use crate::output::Answer;
+use crate::place::Place;
+
+/// What can be asked for.
+#[derive(clap::Subcommand)]
+pub(crate) enum Command {
+    /// Brings transcripts of Claude Code and pi into the store; again and again, only what is new is added.
+    Import(import::Arguments),
+    /// Lists the sessions, newest first.
+    Sessions(sessions::Arguments),
+    /// Shows the lines of a session.
+    Show(show::Arguments),
+    /// Shows which session was continued in which, why and when.
+    Lineage(lineage::Arguments),
+    /// Continues a session in a fresh one.
+    Continue(continuing::Arguments),
+    /// Finds text, exactly as it was said.
+    Recall(recall::Arguments),
+    /// Shows one event of a session in full, exactly.
+    Get(get::Arguments),
+    /// Checks the record.
+    Verify(verify::Arguments),
+    /// Shows in a fresh store what this program does.
+    Demo,
+}
+
+impl Command {
+    pub(crate) fn run(&self, place: &Place) -> Result<Answer, Failure> {
+        match self {
+            Self::Import(arguments) => import::run(place, arguments),
+            Self::Sessions(arguments) => sessions::run(place, arguments),
+            Self::Show(arguments) => show::run(place, arguments),
+            Self::Lineage(arguments) => lineage::run(place, arguments),
+            Self::Continue(arguments) => continuing::run(place, arguments),
+            Self::Recall(arguments) => recall::run(place, arguments),
+            Self::Get(arguments) => get::run(place, arguments),
+            Self::Verify(arguments) => verify::run(place, arguments),
+            Self::Demo => demo::run(place),
+        }
+    }
+}

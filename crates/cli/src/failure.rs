@@ -1,0 +1,169 @@
+//! What a command says when it could not do what was asked, and the exit codes.
+
+use std::path::Path;
+
+use segue::log::LogErrorKind;
+use segue::thread::{ThreadError, ThreadErrorKind};
+use segue::{Error, ErrorKind};
+use segue_import::{ImportError, ImportErrorKind};
+use serde_json::json;
+
+use crate::output::Format;
+
+/// The exit code of a command.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Exit {
+    /// It did what was asked.
+    Ok,
+    /// Something on this machine failed.
+    Unhealthy,
+    /// It was asked wrongly, or refused.
+    Usage,
+    /// What was asked for is not there.
+    NotFound,
+    /// The record is damaged.
+    Corrupt,
+    /// The store is of a version that this build does not know.
+    Version,
+    /// Another process is writing.
+    Busy,
+    /// It did a part; the answer says which.
+    Partial,
+}
+
+impl Exit {
+    /// The number that the process ends with.
+    pub(crate) const fn code(self) -> u8 {
+        match self {
+            Self::Ok => 0,
+            Self::Unhealthy => 1,
+            Self::Usage => 2,
+            Self::NotFound => 3,
+            Self::Corrupt => 5,
+            Self::Version => 6,
+            Self::Busy => 7,
+            Self::Partial => 8,
+        }
+    }
+}
+
+/// Why a command could not do what was asked.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) exit: Exit,
+    /// A stable word, in kebab case.
+    kind: &'static str,
+    message: String,
+    hint: &'static str,
+}
+
+impl Failure {
+    pub(crate) fn new(
+        exit: Exit,
+        kind: &'static str,
+        message: impl Into<String>,
+        hint: &'static str,
+    ) -> Self {
+        Self { exit, kind, message: message.into(), hint }
+    }
+
+    /// A file that could not be read or written.
+    pub(crate) fn file(doing: &str, path: &Path, error: &std::io::Error) -> Self {
+        let exit =
+            if error.kind() == std::io::ErrorKind::NotFound { Exit::NotFound } else { Exit::Unhealthy };
+        Self::new(exit, "file", format!("{doing} {}: {error}", path.display()), "")
+    }
+
+    /// What is written to stderr.
+    pub(crate) fn text(&self, format: Format) -> String {
+        match format {
+            Format::Text if self.hint.is_empty() => format!("error: {}\n", self.message),
+            Format::Text => format!("error: {}\nhint: {}\n", self.message, self.hint),
+            Format::Json => {
+                let error = json!({
+                    "code": self.exit.code(),
+                    "kind": self.kind,
+                    "message": self.message,
+                    "hint": self.hint,
+                    "retryable": self.exit == Exit::Busy,
+                });
+                format!("{}\n", json!({"schema_version": 1, "error": error}))
+            }
+        }
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        let message = error.to_string();
+        match error.kind() {
+            ErrorKind::SessionNotFound => Self::new(
+                Exit::NotFound,
+                "session-not-found",
+                message,
+                "`segue sessions` lists what is there",
+            ),
+            ErrorKind::NotContinued => Self::new(Exit::NotFound, "not-continued", message, ""),
+            ErrorKind::Contended => Self::new(Exit::Busy, "contended", message, ""),
+            ErrorKind::Thread(kind) => of_thread(kind, message),
+            ErrorKind::Log(kind) => of_log(kind, message),
+            _ => Self::new(Exit::Unhealthy, "other", message, ""),
+        }
+    }
+}
+
+impl From<ThreadError> for Failure {
+    fn from(error: ThreadError) -> Self {
+        Error::from(error).into()
+    }
+}
+
+impl From<segue::log::LogError> for Failure {
+    fn from(error: segue::log::LogError) -> Self {
+        Error::from(error).into()
+    }
+}
+
+impl From<ImportError> for Failure {
+    fn from(error: ImportError) -> Self {
+        let message = error.to_string();
+        match (error.as_log_error(), error.kind()) {
+            (Some(log), _) => of_log(log.kind(), message),
+            (None, ImportErrorKind::NotFound) => Self::new(Exit::NotFound, "file-not-found", message, ""),
+            (None, _) => Self::new(Exit::Unhealthy, "import", message, ""),
+        }
+    }
+}
+
+fn of_thread(kind: ThreadErrorKind, message: String) -> Failure {
+    match kind {
+        ThreadErrorKind::EntryNotFound => Failure::new(Exit::NotFound, "entry-not-found", message, ""),
+        ThreadErrorKind::BadQuery => Failure::new(Exit::Usage, "bad-query", message, ""),
+        ThreadErrorKind::CursorInvalid => Failure::new(Exit::Usage, "cursor-invalid", message, ""),
+        ThreadErrorKind::CursorMismatch => Failure::new(Exit::Usage, "cursor-mismatch", message, ""),
+        ThreadErrorKind::CursorStale => Failure::new(Exit::Usage, "cursor-stale", message, ""),
+        _ => Failure::new(Exit::Unhealthy, "thread", message, ""),
+    }
+}
+
+fn of_log(kind: LogErrorKind, message: String) -> Failure {
+    match kind {
+        LogErrorKind::NotFound => Failure::new(
+            Exit::NotFound,
+            "store-not-found",
+            message,
+            "`segue import PATH` makes one; --store or SEGUE_STORE names another",
+        ),
+        LogErrorKind::Corrupt => Failure::new(
+            Exit::Corrupt,
+            "corrupt",
+            message,
+            "`segue verify` lists what is damaged; the rest stays readable",
+        ),
+        LogErrorKind::Version => Failure::new(Exit::Version, "version", message, ""),
+        LogErrorKind::Busy => Failure::new(Exit::Busy, "busy", message, "try again when it is done"),
+        LogErrorKind::Full => Failure::new(Exit::Unhealthy, "disk-full", message, "make room and try again"),
+        LogErrorKind::TooLarge => Failure::new(Exit::Usage, "too-large", message, ""),
+        _ => Failure::new(Exit::Unhealthy, "log", message, ""),
+    }
+}

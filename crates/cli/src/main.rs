@@ -1,0 +1,76 @@
+//! The command line of Segue: argv in, text out.
+//!
+//! Data goes to stdout, talk to stderr. Every command answers as text for people, or with `--json` as one object that
+//! has a `schema_version` and only ever gets more fields. Exit codes are those of [`failure::Exit`].
+
+mod commands;
+mod failure;
+mod output;
+mod place;
+mod thread_argument;
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Parser;
+use clap::error::ErrorKind;
+
+use crate::commands::Command;
+use crate::failure::{Exit, Failure};
+use crate::output::{Answer, Format};
+use crate::place::Place;
+
+/// The whole record of agent sessions, and conversations carried into fresh ones.
+#[derive(Parser)]
+#[command(name = "segue", version)]
+struct Arguments {
+    /// The store; by default $SEGUE_STORE, else the data folder of the user.
+    #[arg(long, global = true, value_name = "FOLDER", env = "SEGUE_STORE")]
+    store: Option<PathBuf>,
+    /// Answers with one JSON object.
+    #[arg(long, global = true)]
+    json: bool,
+    #[command(subcommand)]
+    command: Command,
+}
+
+fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return usage(&error),
+    };
+    let format = if arguments.json { Format::Json } else { Format::Text };
+    let result = Place::find(arguments.store).and_then(|place| arguments.command.run(&place));
+    let exit = match result {
+        Ok(answer) => print(format, &answer),
+        Err(failure) => {
+            report(format, &failure);
+            failure.exit
+        }
+    };
+    ExitCode::from(exit.code())
+}
+
+/// Writes an answer to stdout. A reader that went away is no failure: it has seen what it wanted.
+fn print(format: Format, answer: &Answer) -> Exit {
+    let mut stdout = std::io::stdout().lock();
+    match stdout.write_all(&answer.bytes(format)).and_then(|()| stdout.flush()) {
+        Ok(()) => answer.exit,
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => answer.exit,
+        Err(_) => Exit::Unhealthy,
+    }
+}
+
+fn report(format: Format, failure: &Failure) {
+    let text = failure.text(format);
+    // Without stderr there is nobody to tell; the exit code still says it.
+    let _ = std::io::stderr().lock().write_all(text.as_bytes());
+}
+
+/// Help and version are answers; everything else is a wrong usage.
+fn usage(error: &clap::Error) -> ExitCode {
+    let _ = error.print();
+    let is_answer = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+    ExitCode::from(if is_answer { Exit::Ok } else { Exit::Usage }.code())
+}

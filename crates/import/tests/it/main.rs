@@ -1,0 +1,15 @@
+//! What importing owes: every line kept, nothing twice, every source given back byte for byte.
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test that meets something unexpected has failed"
+)]
+
+mod arbitrary;
+mod bad_input;
+mod corpus;
+mod desk;
+mod growth;
+mod race;
+mod tree;
