@@ -2,6 +2,7 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "this is a command-line program")]
 
 mod ci;
+mod corpus;
 mod replay;
 mod tidy;
 
@@ -16,6 +17,8 @@ use clap::Parser;
 enum Command {
     /// Runs fixtures on every kind of log and compares them to their snapshots.
     Replay(replay::Arguments),
+    /// Imports every transcript below a folder, and checks that nothing is lost.
+    Corpus(corpus::Arguments),
     /// Checks what neither the compiler nor the linter does: layers, licences, docs, files.
     Tidy,
     /// Formats, lints and tests everything, and prints what it ran.
@@ -25,6 +28,7 @@ enum Command {
 fn main() -> ExitCode {
     let done = match Command::parse() {
         Command::Replay(arguments) => replay::run(&arguments),
+        Command::Corpus(arguments) => corpus::run(&arguments),
         Command::Tidy => tidy::run(),
         Command::Ci => ci::run(),
     };

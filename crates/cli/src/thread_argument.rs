@@ -11,9 +11,23 @@ const PREFIX_CHARS_MIN: usize = 4;
 /// How many sessions are looked through at a time.
 const PAGE: usize = 1_000;
 
-/// Finds the session that an argument names: its id, with or without `thread:`, or the beginning of it if only one
-/// session begins so.
+/// The word for the session that began last.
+const LATEST: &str = "latest";
+
+/// Finds the session that an argument names: its id, with or without `thread:`, the beginning of it if only one session
+/// begins so, or `latest`.
 pub(crate) fn resolve(reader: &Reader, argument: &str) -> Result<SessionId, Failure> {
+    if argument == LATEST {
+        let newest = reader.listings(None, 1)?;
+        return newest.first().map(|listing| listing.session).ok_or_else(|| {
+            Failure::new(
+                Exit::NotFound,
+                "session-not-found",
+                "the store holds no session",
+                "`segue import PATH`",
+            )
+        });
+    }
     let text = argument.strip_prefix("thread:").unwrap_or(argument);
     if let Ok(session) = text.parse() {
         return Ok(session);

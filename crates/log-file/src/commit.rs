@@ -230,6 +230,8 @@ impl Placing {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::{File, OpenOptions};
+
     use segue_event::{Author, Message, Role, Timestamp};
     use segue_log::{Commit, Expected, LogErrorKind, NewEvent};
 
@@ -237,29 +239,92 @@ mod tests {
     use crate::layout::Layout;
     use crate::options::Options;
 
-    fn prepared() -> PreparedCommit {
-        let hello = NewEvent::new(Timestamp::default(), Message::text(Role::User, Author::User, "hello"));
+    struct Fixture {
+        folder: tempfile::TempDir,
+        store: Arc<Store>,
+        committers: Committers,
+    }
+
+    impl Fixture {
+        /// A store with one commit of this process in it.
+        fn new() -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            let fixture = Self { store: store_in(&folder), folder, committers: Committers::default() };
+            fixture.commit("hello").unwrap();
+            fixture
+        }
+
+        fn commit(&self, text: &str) -> Answer {
+            self.committers.commit(&self.store, prepared(text))
+        }
+
+        fn exchange_file(&self, file: File) -> File {
+            match &mut *self.committers.writer.lock() {
+                Writer::Open(tail) => tail.exchange_file(file),
+                other => panic!("{other:?}"),
+            }
+        }
+
+        /// How many events there are for this process, and for another.
+        fn seen(&self) -> (u64, u64) {
+            let next = |store: &Store| store.view().unwrap().end.next.get() - 1;
+            (next(&self.store), next(&store_in(&self.folder)))
+        }
+
+        fn close_and_reopen(self) -> Self {
+            self.committers.close(&self.store);
+            Self { store: store_in(&self.folder), folder: self.folder, committers: Committers::default() }
+        }
+    }
+
+    fn store_in(folder: &tempfile::TempDir) -> Arc<Store> {
+        Arc::new(Store::new(Layout::new(folder.path().join("store")), Options::default()))
+    }
+
+    fn prepared(text: &str) -> PreparedCommit {
+        let message = NewEvent::new(Timestamp::default(), Message::text(Role::User, Author::User, text));
         let session = SessionId::from_bytes([1; 16]);
-        PreparedCommit::new(Commit::new().append(session, Expected::AtHead, vec![hello])).unwrap()
+        PreparedCommit::new(Commit::new().append(session, Expected::AtHead, vec![message])).unwrap()
     }
 
     #[test]
     fn after_a_failed_write_nothing_is_acknowledged_until_the_log_is_opened_again() {
-        let folder = tempfile::tempdir().unwrap();
-        let new_store = || Arc::new(Store::new(Layout::new(folder.path().join("store")), Options::default()));
-        let (store, committers) = (new_store(), Committers::default());
-        committers.commit(&store, prepared()).unwrap();
-        match &mut *committers.writer.lock() {
-            Writer::Open(tail) => tail.break_file(&store),
-            other => panic!("{other:?}"),
-        }
+        let fixture = Fixture::new();
+        let read_only = File::open("/dev/null").unwrap();
+        let file = fixture.exchange_file(read_only);
+        assert_eq!(fixture.commit("lost").unwrap_err().kind(), LogErrorKind::ReadOnly);
+        assert_eq!(fixture.commit("lost too").unwrap_err().kind(), LogErrorKind::ReadOnly);
+        assert_eq!(fixture.seen(), (1, 1), "what was acknowledged can be read");
+        drop(file);
+        let fixture = fixture.close_and_reopen();
+        assert_eq!(fixture.commit("again").unwrap().first.get(), 2);
+    }
+
+    #[test]
+    fn what_could_not_be_synced_is_neither_published_nor_acknowledged() {
+        let fixture = Fixture::new();
+        // It takes every write, and cannot be synced.
+        let file = fixture.exchange_file(OpenOptions::new().write(true).open("/dev/null").unwrap());
         for _ in 0..2 {
-            let error = committers.commit(&store, prepared()).unwrap_err();
-            assert_eq!(error.kind(), LogErrorKind::ReadOnly, "{error}");
+            assert_eq!(fixture.commit("lost").unwrap_err().kind(), LogErrorKind::ReadOnly);
+            assert_eq!(fixture.seen(), (1, 1));
         }
-        assert_eq!(store.view().unwrap().end.next.get(), 2, "what was acknowledged can be read");
-        committers.close(&store);
-        let (store, committers) = (new_store(), Committers::default());
-        assert_eq!(committers.commit(&store, prepared()).unwrap().first.get(), 2);
+        drop(file);
+        let fixture = fixture.close_and_reopen();
+        assert_eq!(fixture.commit("again").unwrap().first.get(), 2);
+        assert_eq!(fixture.seen(), (2, 2));
+    }
+
+    #[test]
+    fn without_room_a_commit_is_refused_and_the_next_one_goes_on() {
+        let fixture = Fixture::new();
+        // It has no blocks that could be allocated.
+        let file = fixture.exchange_file(OpenOptions::new().write(true).open("/dev/null").unwrap());
+        let error = fixture.commit(&"x".repeat(3_000_000)).unwrap_err();
+        assert_ne!(error.kind(), LogErrorKind::ReadOnly, "{error}");
+        fixture.exchange_file(file);
+        assert_eq!(fixture.commit("small").unwrap().first.get(), 2);
+        assert_eq!(fixture.commit(&"x".repeat(3_000_000)).unwrap().first.get(), 3);
+        assert_eq!(fixture.seen(), (3, 3));
     }
 }

@@ -24,9 +24,14 @@ use crate::verify;
 /// Opening writes nothing, and makes nothing. The folder is made, and the lock is taken, with the first commit;
 /// the lock is kept until the log is dropped. Iterators and streams that are still held do not keep it.
 ///
+/// Commits that did not wait are seen by this process at once, by others when they are durable.
+///
 /// A log with damage in acknowledged commits can be read: what is whole is found, and a read that meets the damage
-/// gets [`segue_log::LogErrorKind::Corrupt`] with the place. It refuses commits with the same error, since
-/// neither the heads of sessions nor the claims are known for sure any more.
+/// gets [`segue_log::LogErrorKind::Corrupt`] with the place. An event that was lost at the very end of a session is
+/// noticed when the whole log is read, and by a check, but not when only that session is read. Such a log refuses
+/// commits with the same error, since neither the heads of sessions nor the claims are known for sure any more. A
+/// writer that starts from its index does not look again at what the index covers; damage there is told to whoever
+/// reads it, and by a check.
 #[derive(Debug)]
 pub struct FileLog {
     store: Arc<Store>,
@@ -94,7 +99,7 @@ impl FileLog {
     fn check_writable(&self) -> Result<(), LogError> {
         match self.access {
             Access::ReadAndWrite => Ok(()),
-            Access::ReadOnly => Err(LogError::read_only("it was opened for reading")),
+            Access::ReadOnly => Err(LogError::opened_for_reading()),
         }
     }
 }

@@ -17,7 +17,7 @@ use parking_lot::Mutex;
 
 use crate::index_entry::{Checkpoint, Entries, changes_since, entry_digest};
 use crate::layout::Layout;
-use crate::limits::{INDEX_BATCH_ENTRIES, INDEX_CACHE_BYTES};
+use crate::limits::{INDEX_BATCH_ENTRIES, INDEX_CACHE_BYTES, INDEX_OPEN_TRIES, LOCK_RETRY};
 use crate::store::Store;
 use crate::view::View;
 
@@ -57,8 +57,15 @@ fn guarded<T>(action: impl FnOnce() -> T) -> Option<T> {
 }
 
 fn open(layout: &Layout) -> Option<sled::Db> {
-    let config = sled::Config::new().path(layout.index()).cache_capacity(INDEX_CACHE_BYTES);
-    config.flush_every_ms(None).open().ok()
+    let config =
+        sled::Config::new().path(layout.index()).cache_capacity(INDEX_CACHE_BYTES).flush_every_ms(None);
+    // For a moment after a database was closed, threads of the engine still hold its lock.
+    (0..INDEX_OPEN_TRIES).find_map(|attempt| {
+        if attempt > 0 {
+            std::thread::sleep(LOCK_RETRY);
+        }
+        config.open().ok()
+    })
 }
 
 fn remove(layout: &Layout) {

@@ -61,3 +61,6 @@ pub const INDEX_BATCH_ENTRIES: usize = 4096;
 
 /// How many references to runs of events one index entry holds.
 pub const INDEX_RUNS_PER_ENTRY: usize = 512;
+
+/// How often the index is tried to be opened before the log does without it.
+pub const INDEX_OPEN_TRIES: u32 = 5;

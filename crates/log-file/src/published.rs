@@ -51,11 +51,6 @@ impl Published {
         })
     }
 
-    /// Reads the record of a store.
-    pub(crate) fn of(layout: &Layout) -> Option<Self> {
-        Self::read(&File::open(layout.published()).ok()?)
-    }
-
     pub(crate) fn write(&self, file: &File) -> io::Result<()> {
         file.write_all_at(&self.to_bytes(), 0)
     }

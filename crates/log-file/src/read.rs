@@ -172,15 +172,17 @@ impl LogEvents {
             self.place = next_segment(&known, place);
             return Ok(());
         };
-        let check = known.check(place);
-        match span.segment.settled_frame(place.offset, check) {
+        let (segment, check) = (Arc::clone(&span.segment), known.check(place));
+        // Reading may wait for the disk; nobody else should.
+        drop(known);
+        match segment.settled_frame(place.offset, check) {
             Ok(frame) => {
                 self.place = Some(Place { offset: frame.end(), ..place });
                 self.frame = Some(frame.events());
                 Ok(())
             }
             Err(error) => {
-                self.place = known.places.values().find(|later| **later > place).copied();
+                self.place = self.store.known().places.values().find(|later| **later > place).copied();
                 Err(error)
             }
         }

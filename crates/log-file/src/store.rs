@@ -1,5 +1,7 @@
 //! What all users of a store in one process share: its place, and their view of it.
 
+use std::fs::File;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::{Mutex, RwLock, RwLockReadGuard};
@@ -20,6 +22,8 @@ pub(crate) struct Store {
     pub(crate) boot: Option<BootId>,
     pub(crate) subscribers: Subscribers,
     view: RwLock<View>,
+    /// `published`, once it was there; it is never replaced, only written over.
+    published: OnceLock<File>,
     /// While this process writes, its view is the newest there is.
     writing: AtomicBool,
     /// The record that the view was last brought up to, where that record could not be trusted.
@@ -38,6 +42,7 @@ impl Store {
             boot: BootId::current(),
             subscribers: Subscribers::new(),
             view: RwLock::new(View::empty()),
+            published: OnceLock::new(),
             writing: AtomicBool::new(false),
             scanned: Mutex::new(None),
         }
@@ -83,7 +88,7 @@ impl Store {
     }
 
     fn catch_up(&self) -> Result<(), LogError> {
-        if self.is_writing() {
+        if self.is_writing() || self.is_at(self.published()) {
             return Ok(());
         }
         let mut scanned = self.scanned.lock();
@@ -91,7 +96,7 @@ impl Store {
             return Ok(());
         }
         loop {
-            let published = Published::of(&self.layout);
+            let published = self.published();
             if let Some(published) = published.filter(|published| self.is_of_this_boot(published)) {
                 return self.advance_to(published, &mut scanned);
             }
@@ -101,6 +106,25 @@ impl Store {
             self.view.write().advance(&self.layout, Bound::Everything(published))?;
             *scanned = Some(Scanned(published));
         }
+    }
+
+    /// The durable end of the log as its writer tells it, if it does.
+    pub(crate) fn published(&self) -> Option<Published> {
+        let file = match self.published.get() {
+            Some(file) => file,
+            None => {
+                let file = File::open(self.layout.published()).ok()?;
+                self.published.get_or_init(|| file)
+            }
+        };
+        Published::read(file)
+    }
+
+    /// Whether the view ends exactly where the log does, as is mostly the case.
+    fn is_at(&self, published: Option<Published>) -> bool {
+        published
+            .filter(|published| self.is_of_this_boot(published))
+            .is_some_and(|published| self.view.read().end.place == Some(published.end))
     }
 
     fn advance_to(&self, published: Published, scanned: &mut Option<Scanned>) -> Result<(), LogError> {

@@ -148,12 +148,10 @@ impl Tail {
         record.write(&self.published)
     }
 
-    /// From now on every write fails.
+    /// Exchanges the file that is written to, so that tests can make writing fail.
     #[cfg(test)]
-    pub(crate) fn break_file(&mut self, store: &Store) {
-        if let Some(open) = self.open.as_mut() {
-            open.file = File::open(store.layout.segment(open.number)).unwrap();
-        }
+    pub(crate) fn exchange_file(&mut self, file: File) -> File {
+        std::mem::replace(&mut self.open.as_mut().unwrap().file, file)
     }
 
     fn offset(&self) -> u64 {
@@ -197,14 +195,21 @@ impl OpenSegment {
         } else {
             end
         };
-        let failed = |error| LogError::io("making room for a commit", error);
+        // A nearly full disk may still have room for this one commit.
+        let extended = self.extend(target, end).or_else(|_| self.extend(end, end));
+        extended.map_err(|error| LogError::io("making room for a commit", error))
+    }
+
+    /// Makes the file longer; what lies behind `written`, where the next group ends, is filled with zeros.
+    fn extend(&mut self, target: u64, written: u64) -> std::io::Result<()> {
         match fallocate(&self.file, FallocateFlags::empty(), self.allocated, target - self.allocated) {
             // Some file systems cannot; then the zeros alone take the room.
             Ok(()) | Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::NOSYS) => {}
-            Err(error) => return Err(failed(error.into())),
+            Err(error) => return Err(error.into()),
         }
-        let blank = usize::try_from(target.saturating_sub(end.max(self.allocated))).unwrap_or(0);
-        self.file.write_all_at(&vec![0; blank], end.max(self.allocated)).map_err(failed)?;
+        let from = written.max(self.allocated);
+        let blank = usize::try_from(target.saturating_sub(from)).unwrap_or(0);
+        self.file.write_all_at(&vec![0; blank], from)?;
         self.allocated = target;
         Ok(())
     }

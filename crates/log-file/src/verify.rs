@@ -5,8 +5,7 @@ use std::sync::Arc;
 use segue_log::{Depth, LogError, Report, verify_chains};
 
 use crate::FileLog;
-use crate::published::Published;
-use crate::scan::Bound;
+use crate::scan::{Bound, is_blank};
 use crate::store::Store;
 use crate::view::View;
 
@@ -35,17 +34,27 @@ pub(crate) fn verify(log: &FileLog, store: &Arc<Store>, depth: Depth) -> Result<
 
 /// A view made from nothing but the files, and the damage that stopped it.
 fn scan_anew(store: &Store) -> Result<(View, Option<LogError>), LogError> {
-    let published = Published::of(&store.layout);
-    let bound = match published {
-        // A writer in this very process may be in the middle of a group; to all others the record is as exact.
-        Some(published) if store.is_of_this_boot(&published) => Bound::Published(published),
-        _ => Bound::Everything(published),
-    };
+    let published = store.published();
+    let exact = published.filter(|published| store.is_of_this_boot(published));
     let mut view = View::empty();
-    let scanned = view.advance(&store.layout, bound);
+    let scanned = view.advance(&store.layout, exact.map_or(Bound::Everything(published), Bound::Published));
+    if exact.is_some() && !store.is_writing() {
+        note_unpublished(&mut view);
+    }
     match scanned {
         Ok(()) => Ok((view, None)),
         Err(error) if error.damaged_at().is_some() => Ok((view, Some(error))),
         Err(error) => Err(error),
+    }
+}
+
+fn note_unpublished(view: &mut View) {
+    let Some(span) = view.last_segment() else { return };
+    if !is_blank(&span.segment, span.end, span.segment.file_bytes()) {
+        view.notes.push(format!(
+            "a commit at byte {} of {} is not published: it is under way, or its writer was stopped",
+            span.end,
+            span.segment.path.display()
+        ));
     }
 }

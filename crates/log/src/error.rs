@@ -26,7 +26,8 @@ pub enum LogErrorKind {
     Busy,
     /// No space is left; nothing was written.
     Full,
-    /// A write failed earlier; this process may only read until it opens the log again.
+    /// A write failed earlier, and this process may only read until it opens the log again; or the log was opened
+    /// for reading.
     ReadOnly,
     /// The record is damaged.
     Corrupt,
@@ -67,6 +68,8 @@ enum Detail {
         "read-only since a write failed ({reason}); what was acknowledged is safe, open the store again to go on"
     )]
     ReadOnly { reason: String },
+    #[error("the log was opened for reading")]
+    OpenedForReading,
     #[error("damaged at byte {offset} of {}: {what}", .file.display())]
     Corrupt { file: PathBuf, offset: u64, what: String },
     #[error("{what} is {actual}; the limit is {max}")]
@@ -99,7 +102,7 @@ impl LogError {
             Detail::ClaimTaken { .. } => LogErrorKind::ClaimTaken,
             Detail::Busy { .. } => LogErrorKind::Busy,
             Detail::Full { .. } => LogErrorKind::Full,
-            Detail::ReadOnly { .. } => LogErrorKind::ReadOnly,
+            Detail::ReadOnly { .. } | Detail::OpenedForReading => LogErrorKind::ReadOnly,
             Detail::Corrupt { .. } => LogErrorKind::Corrupt,
             Detail::TooLarge { .. } => LogErrorKind::TooLarge,
             Detail::Codec(error) if error.is_too_large() => LogErrorKind::TooLarge,
@@ -169,6 +172,11 @@ impl LogError {
     /// A write failed earlier.
     pub fn read_only(reason: impl Into<String>) -> Self {
         Detail::ReadOnly { reason: reason.into() }.into()
+    }
+
+    /// The log was opened for reading.
+    pub fn opened_for_reading() -> Self {
+        Detail::OpenedForReading.into()
     }
 
     /// The record is damaged at a byte of a file.

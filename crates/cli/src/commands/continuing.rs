@@ -16,7 +16,7 @@ use crate::thread_argument::resolve;
 /// What is continued, and how.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The session, or the beginning of its id.
+    /// The session: its id, the beginning of it, or `latest`.
     thread: String,
     /// A JSON file with reason, title, description and handoff; `-` reads stdin.
     #[arg(long, value_name = "FILE")]

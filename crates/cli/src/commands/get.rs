@@ -13,7 +13,7 @@ use crate::thread_argument::resolve;
 /// Which event.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The session, or the beginning of its id.
+    /// The session: its id, the beginning of it, or `latest`.
     thread: String,
     /// The event's number, as in [brackets].
     #[arg(value_parser = clap::value_parser!(u64).range(1..))]

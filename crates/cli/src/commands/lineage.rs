@@ -13,7 +13,7 @@ use crate::thread_argument::resolve;
 /// Whose lineage.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The session, or the beginning of its id.
+    /// The session: its id, the beginning of it, or `latest`.
     thread: String,
 }
 

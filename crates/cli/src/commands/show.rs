@@ -14,7 +14,7 @@ use crate::thread_argument::resolve;
 /// Which lines are shown.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The session, or the beginning of its id.
+    /// The session: its id, the beginning of it, or `latest`.
     thread: String,
     /// The first event, by the number in [brackets].
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]

@@ -4,7 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use segue_event::{Author, Message, Position, RawEvent, Role, SeqRange, SessionId, Timestamp};
+use segue_event::{
+    AgentId, Author, ContinuationId, Digest, Edge, EdgeKind, EventHash, EventRef, Handoff, Initiator,
+    Manifest, Message, PlanTransfer, Position, RawEvent, Reason, Role, Seq, SeqRange, SessionId,
+    SessionStarted, Timestamp, Title,
+};
 use segue_log::{ClaimKey, Commit, Depth, Direction, EventLog, Expected, NewEvent, Report, SessionPage};
 use segue_log_file::{FileLog, Options};
 
@@ -24,6 +28,48 @@ pub(crate) fn say(number: u8, text: &str) -> Commit {
 /// A commit that takes a key.
 pub(crate) fn claiming(number: u8, key: &str) -> Commit {
     say(number, key).claim(ClaimKey::new(key).unwrap())
+}
+
+/// A commit that begins a session which continues another.
+pub(crate) fn continuing(successor: u8, predecessor: u8) -> Commit {
+    let event = EventRef { seq: Seq::FIRST, event: EventHash::from_bytes([0; 32]) };
+    let manifest = Manifest {
+        compiler: 1,
+        budget_bytes: 0,
+        handoff: Handoff::default(),
+        sources: Vec::new(),
+        parts: Vec::new(),
+        included: Vec::new(),
+        omitted: Vec::new(),
+        plan: PlanTransfer::Omit,
+        projection: Digest::of(b""),
+        compiled_at: None,
+    };
+    let edge = Edge {
+        continuation: ContinuationId::from_bytes([9; 16]),
+        kind: EdgeKind::Continue,
+        predecessor: session(predecessor),
+        predecessor_title: String::new(),
+        predecessor_head: event,
+        origin: session(predecessor),
+        initiator: Initiator::Person { request: "r".to_owned() },
+        initiating: event,
+        reason: Reason::Other,
+        created_at: Timestamp::default(),
+        manifest,
+    };
+    let started = SessionStarted {
+        agent: AgentId::new("agent").unwrap(),
+        title: Title::default(),
+        description: String::new(),
+        working_directory: String::new(),
+        model: None,
+        plan: None,
+        edge: Some(Box::new(edge)),
+        import: None,
+    };
+    let started = NewEvent::new(Timestamp::default(), started);
+    Commit::new().append(session(successor), Expected::first(), vec![started])
 }
 
 pub(crate) fn open(path: &Path) -> Arc<dyn EventLog> {

@@ -6,7 +6,9 @@ use std::path::Path;
 use segue_log::{ClaimKey, EventLog, LogErrorKind};
 use segue_log_file::{FileLog, Options};
 
-use crate::sample::{answers, claiming, copy_folder, open, read_log, say, segment, trim, verify};
+use crate::sample::{
+    answers, claiming, continuing, copy_folder, open, read_log, say, segment, session, trim, verify,
+};
 
 /// A store of some commits, the last one of which is not published: its writer was stopped before it could.
 fn with_an_unpublished_commit(path: &Path) -> (u64, u64) {
@@ -72,6 +74,8 @@ fn a_torn_tail_is_noted_and_is_no_problem() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("store");
     let (_, longer) = with_an_unpublished_commit(&path);
+    let report = verify(&path);
+    assert!(report.is_sound() && report.notes.len() == 1, "whole, but not published: {report:?}");
     fs::remove_file(path.join("published")).unwrap();
     fs::OpenOptions::new().write(true).open(segment(&path, 1)).unwrap().set_len(longer - 1).unwrap();
     let report = verify(&path);
@@ -153,11 +157,7 @@ fn damage_in_what_was_acknowledged_is_corruption_with_its_place() {
     let (damaged, offset) = errors[0].damaged_at().unwrap();
     assert_eq!(damaged, file);
     assert!((offset as usize) < at && at - (offset as usize) < 200, "the frame at {offset} holds byte {at}");
-    assert_eq!(
-        log.head(crate::sample::session(4)).unwrap().unwrap().seq.get(),
-        1,
-        "what is behind it is found"
-    );
+    assert_eq!(log.head(session(4)).unwrap().unwrap().seq.get(), 1, "what is behind it is found");
     assert_eq!(
         log.commit(say(1, "more")).unwrap_err().kind(),
         LogErrorKind::Corrupt,
@@ -209,6 +209,8 @@ fn the_index_may_be_in_any_state() {
         drop(log.commit(say(number, &"x".repeat(300))).unwrap());
     });
     (0..5).for_each(|number| drop(log.commit(claiming(0, &number.to_string())).unwrap()));
+    log.commit(continuing(8, 3)).unwrap();
+    (0..5).for_each(|_| drop(log.commit(say(8, &"x".repeat(300))).unwrap()));
     drop(log);
     assert!(original.join("index").is_dir(), "there is an index");
     let expected = answers_after_a_commit(&original, folder.path(), options, |_| {});
@@ -237,6 +239,8 @@ fn answers_after_a_commit(original: &Path, folder: &Path, options: Options, spoi
     let log = FileLog::open(&path, options).unwrap();
     log.commit(say(2, "one more").claim(ClaimKey::new("6").unwrap())).unwrap();
     let found = answers(&log);
+    assert_eq!(log.predecessor(session(8)).unwrap(), Some(session(3)), "the edge of a successor");
+    assert_eq!(log.predecessor(session(3)).unwrap(), None, "a session that began by itself");
     assert_eq!(found, answers(&FileLog::open_reader(&path).unwrap()), "with and without an index");
     found
 }

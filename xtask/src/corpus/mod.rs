@@ -1,0 +1,128 @@
+//! Every transcript below a folder: imported, imported again, continued, recalled.
+
+mod chain;
+mod scan;
+mod source;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context as _, bail, ensure};
+use segue::event::{AgentId, SessionId};
+use segue::log::{Depth, EventLog};
+use segue::log_file::{FileLog, Options};
+use segue::{Host as _, SystemHost, Workspace};
+use segue_import::{ImportOptions, ImportReport, Imported, import_tree};
+
+/// Which transcripts, and how many of their texts are looked for.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// A folder of transcripts.
+    folder: PathBuf,
+    /// How many random substrings are recalled for each session.
+    #[arg(long, default_value_t = 60)]
+    recalls: usize,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    ensure!(arguments.folder.is_dir(), "{} is no folder", arguments.folder.display());
+    let counted = check(&arguments.folder, arguments.recalls)?;
+    println!(
+        "corpus: {} files in {} sessions, {} lines, {} continuations, {} recalls; peak memory {}",
+        counted.files,
+        counted.sessions,
+        counted.lines,
+        counted.continuations,
+        counted.recalls,
+        peak_memory()
+    );
+    Ok(())
+}
+
+/// What was checked.
+#[derive(Default)]
+pub(crate) struct Counted {
+    pub(crate) files: usize,
+    sessions: usize,
+    lines: u64,
+    continuations: usize,
+    recalls: usize,
+}
+
+/// Imports everything below a folder into a fresh store, and checks all that must hold of it.
+pub(crate) fn check(folder: &Path, recalls: usize) -> anyhow::Result<Counted> {
+    let temporary = tempfile::tempdir()?;
+    let log: Arc<dyn EventLog> = Arc::new(FileLog::open(temporary.path().join("store"), Options::default())?);
+    let workspace = Workspace::with_options(Arc::clone(&log), SystemHost, segue::Options::default());
+    let files = import_all(&*log, folder)?;
+    let again = import_all(&*log, folder).context("importing again")?;
+    let mut counted = Counted { files: files.len(), ..Counted::default() };
+    for (path, report) in &again {
+        ensure!(report.events == 0, "{}: importing again added {} events", path.display(), report.events);
+    }
+    let mut sessions: BTreeMap<SessionId, &Path> = BTreeMap::new();
+    for (path, report) in &files {
+        counted.lines += source::check(&*log, path, report).with_context(|| path.display().to_string())?;
+        sessions.insert(report.session, path);
+    }
+    for (session, path) in sessions {
+        let checked =
+            chain::check(&workspace, session, recalls).with_context(|| path.display().to_string())?;
+        counted.sessions += 1;
+        counted.continuations += checked.continuations;
+        counted.recalls += checked.recalls;
+        println!("ok  {session} {}: {} recalls", path.display(), checked.recalls);
+    }
+    let report = workspace.verify(Depth::Full)?;
+    ensure!(report.is_sound(), "the record is damaged: {:?}", report.problems);
+    Ok(counted)
+}
+
+fn import_all(log: &dyn EventLog, folder: &Path) -> anyhow::Result<Vec<(PathBuf, ImportReport)>> {
+    let options = ImportOptions { agent: AgentId::new("corpus")?, now: SystemHost.now(), kind: None };
+    let mut reports = Vec::new();
+    for entry in import_tree(log, folder, &options) {
+        match entry.result.with_context(|| entry.path.display().to_string())? {
+            Imported::Session(report) => reports.push((entry.path, report)),
+            Imported::Skipped(why) => println!("--  {}: {why}", entry.path.display()),
+        }
+    }
+    if reports.is_empty() {
+        bail!("{} holds no transcript that can be imported", folder.display());
+    }
+    Ok(reports)
+}
+
+/// The most memory this process ever had, where the system tells.
+fn peak_memory() -> String {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.map_or_else(|| "unknown".to_owned(), |line| line.trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The whole check on transcripts that nobody here wrote, where they are at hand.
+    #[test]
+    fn public_transcripts_come_through() {
+        let folder = crate::root().join("../shared/corpus");
+        if !folder.is_dir() {
+            println!("skipped: there is no folder of public transcripts beside this checkout");
+            return;
+        }
+        for program in ["claude-code", "pi"] {
+            assert!(check(&folder.join(program), 12).unwrap().files > 0);
+        }
+    }
+
+    /// The same on the transcript that the project wrote itself, so that the check always runs.
+    #[test]
+    fn our_own_transcript_comes_through() {
+        let counted = check(&crate::root().join("crates/cli/demo"), 40).unwrap();
+        assert_eq!((counted.files, counted.lines, counted.continuations), (1, 24, 3));
+        assert!(counted.recalls >= 40);
+    }
+}

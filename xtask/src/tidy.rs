@@ -1,4 +1,0 @@
-//! x
-pub(crate) fn run() -> anyhow::Result<()> {
-    Ok(())
-}
