@@ -1,0 +1,11 @@
+//! Integration tests of the facade.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod continuing;
+mod desk;
+mod kill;
+mod properties;
+mod races;
+mod recompiling;
+mod refusals;
+mod scopes;

@@ -1,0 +1,96 @@
+//! Recall: verbatim, with coverage, and cursors that belong to one search.
+
+use proptest::prelude::*;
+use segue_event::{SessionId, Timestamp};
+use segue_log::{Commit, EventLog, Expected, MemoryLog, NewEvent};
+use segue_thread::{Answer, Chain, Cursor, Query, RecallLimits, ThreadErrorKind, recall};
+
+use crate::paging::{SESSION, log};
+
+fn chain() -> Chain {
+    Chain::of_sessions([SESSION])
+}
+
+fn search(log: &MemoryLog, text: &str, limits: RecallLimits, cursor: Option<Cursor>) -> Answer {
+    recall(log, &chain(), &Query::literal(text).unwrap(), limits, cursor).unwrap()
+}
+
+/// One hit a page.
+fn narrow() -> RecallLimits {
+    RecallLimits { answer_bytes: 1, ..RecallLimits::default() }
+}
+
+#[test]
+fn not_found_is_said_only_where_everything_was_searched() {
+    let log = log(&["needle", "hay", "hay"]);
+    let complete = search(&log, "nothing", RecallLimits::default(), None);
+    assert!(complete.hits.is_empty() && complete.coverage.complete && complete.cursor.is_none());
+    let limits = RecallLimits { searched_bytes: 1, ..RecallLimits::default() };
+    let cut = search(&log, "needle", limits, None);
+    assert!(cut.hits.is_empty() && !cut.coverage.complete);
+    let (mut cursor, mut found) = (cut.cursor, 0);
+    while let Some(next) = cursor {
+        let answer = search(&log, "needle", limits, Some(next));
+        found += answer.hits.len();
+        cursor = answer.cursor;
+    }
+    assert_eq!(found, 1);
+}
+
+#[test]
+fn an_empty_log_is_searched_completely() {
+    let answer = recall(&MemoryLog::new(), &chain(), &Query::literal("x").unwrap(), narrow(), None).unwrap();
+    assert!(answer.coverage.complete && answer.coverage.up_to.is_none());
+}
+
+#[test]
+fn a_hit_says_where_and_how_often() {
+    let log = log(&["αβ needle γδ needle ε"]);
+    let limits = RecallLimits { context_bytes: 3, ..RecallLimits::default() };
+    let answer = search(&log, "needle", limits, None);
+    let hit = &answer.hits[0];
+    assert_eq!((hit.seq.get(), hit.offset, hit.matches), (2, 5, 2));
+    assert_eq!((hit.excerpt.as_str(), hit.excerpt_offset), ("β needle γ", 2));
+}
+
+#[test]
+fn a_cursor_goes_with_one_search_over_one_record() {
+    let log = log(&["needle 1", "needle 2"]);
+    let cursor = search(&log, "needle", narrow(), None).cursor.unwrap();
+    let kind = |log: &MemoryLog, chain: Chain, text: &str| {
+        recall(log, &chain, &Query::literal(text).unwrap(), narrow(), Some(cursor)).unwrap_err().kind()
+    };
+    assert_eq!(kind(&log, chain(), "other"), ThreadErrorKind::CursorMismatch);
+    let two = Chain::of_sessions([SESSION, SessionId::from_bytes([2; 16])]);
+    assert_eq!(kind(&log, two, "needle"), ThreadErrorKind::CursorMismatch);
+    assert_eq!(kind(&crate::paging::log(&["x", "y"]), chain(), "needle"), ThreadErrorKind::CursorStale);
+    assert_eq!(kind(&MemoryLog::new(), chain(), "needle"), ThreadErrorKind::CursorStale);
+    assert!(Query::literal("").is_err() && Query::literal(&"x".repeat(Query::BYTES_MAX + 1)).is_err());
+}
+
+proptest! {
+    #[test]
+    fn paging_finds_each_place_once_while_the_log_grows(
+        texts in prop::collection::vec("[ab\u{301}日]{0,12}", 1..20),
+        needle in "[ab\u{301}日]{1,3}",
+    ) {
+        let all: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let log = log(&all);
+        let holding = (2..).zip(&texts).filter(|(_, text)| text.contains(&needle)).map(|(seq, _)| seq);
+        let mut expected: Vec<u64> = holding.collect();
+        expected.reverse();
+        let (mut found, mut cursor) = (Vec::new(), None);
+        loop {
+            let answer = search(&log, &needle, narrow(), cursor);
+            found.extend(answer.hits.iter().map(|hit| hit.seq.get()));
+            let message = segue_event::Message::text(segue_event::Role::User, segue_event::Author::User, &needle);
+            let more = vec![NewEvent::new(Timestamp::default(), message)];
+            log.commit(Commit::new().append(SESSION, Expected::AtHead, more)).unwrap();
+            match answer.cursor {
+                Some(next) => cursor = Some(next),
+                None => break,
+            }
+        }
+        prop_assert_eq!(found, expected);
+    }
+}
