@@ -56,3 +56,8 @@ pub use host::{Host, SystemHost};
 pub use reader::{Overview, Reader, Scope};
 pub use recompile::{Recompiled, Verdict};
 pub use workspace::{NewSession, Options, Workspace};
+
+/// The README's example, run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

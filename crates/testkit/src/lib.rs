@@ -18,3 +18,8 @@ pub use fixed_host::FixedHost;
 pub use replay::{LogKind, ReplayError, Replayed, replay, replay_on};
 pub use runner::{Importer, NoImporter, Run, RunError};
 pub use scenario::{Caller, Scenario, ScenarioError, Step};
+
+/// The example of `docs/testing.md`, compiled as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/testing.md")]
+struct Testing;

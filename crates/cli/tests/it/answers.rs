@@ -1,0 +1,100 @@
+//! What the commands say when all is well.
+
+use insta::assert_snapshot;
+
+use crate::desk::Desk;
+
+const HANDOFF: &str = r#"{"reason": "phase_change", "title": "The report", "description": "next",
+    "handoff": {"purpose": "Look after the postcards.", "currentRequest": "Plan the move."}}"#;
+
+#[test]
+fn a_first_import_and_a_second() {
+    let desk = Desk::new();
+    assert_snapshot!(desk.run(&["import", ".claude", ".pi"]));
+    assert_snapshot!(desk.run(&["import", ".claude", ".pi"]));
+}
+
+#[test]
+fn sessions_are_listed_newest_first_and_page_by_page() {
+    let desk = Desk::with_sessions();
+    assert_snapshot!(desk.run(&["sessions"]));
+    assert_snapshot!(desk.run(&["sessions", "--limit", "1"]));
+}
+
+#[test]
+fn a_session_is_shown_in_part() {
+    let desk = Desk::with_sessions();
+    assert_snapshot!(desk.run(&["show", "ff97", "--from", "7", "--to", "11"]));
+}
+
+#[test]
+fn one_event_is_given_to_the_byte() {
+    let desk = Desk::with_sessions();
+    assert_snapshot!(desk.run(&["get", "ff97", "11"]));
+    let exact = desk.run(&["get", "ff97", "17", "--part", "0"]).succeeded();
+    assert_eq!(
+        exact.stdout,
+        "def import_batch(cards):\n    for card in cards:\n        stamp = read_stamp(card)   # raises StampError\n        store(card, stamp)\n"
+    );
+}
+
+#[test]
+fn text_is_recalled_from_everywhere() {
+    let desk = Desk::with_sessions();
+    assert_snapshot!(desk.run(&["recall", "ERR_STAMP_MISSING"]));
+    assert_snapshot!(desk.run(&["recall", "1911", "--thread", "ff97"]));
+}
+
+#[test]
+fn a_dry_run_shows_what_the_successor_would_begin_with() {
+    let desk = Desk::with_sessions();
+    desk.write("handoff.json", HANDOFF);
+    let said = desk.run(&["continue", "ff97", "--handoff", "handoff.json", "--dry-run"]).succeeded();
+    assert!(
+        said.stdout.starts_with("<session_continuation ") && said.stdout.contains("Plan the move."),
+        "{said}"
+    );
+    assert_eq!(desk.run(&["sessions"]).stdout.lines().count(), 2);
+}
+
+#[test]
+fn the_same_handoff_twice_makes_one_successor() {
+    let desk = Desk::with_sessions();
+    desk.write("handoff.json", HANDOFF);
+    let arguments = ["continue", "ff97", "--handoff", "handoff.json", "--json"];
+    let first = desk.run(&arguments).succeeded();
+    let again = desk.run(&arguments).succeeded();
+    assert_eq!(first.stdout.replace("\"replayed\":false", "\"replayed\":true"), again.stdout);
+    assert_eq!(desk.run(&["sessions"]).stdout.lines().count(), 3);
+    let lineage = desk.run(&["lineage", "latest"]).succeeded();
+    assert!(
+        lineage.stdout.contains("└ phase_change at [49]") && lineage.stdout.contains(" *\n"),
+        "{lineage}"
+    );
+}
+
+#[test]
+fn the_record_is_sound() {
+    let desk = Desk::with_sessions();
+    assert_snapshot!(desk.run(&["verify"]));
+    assert_snapshot!(desk.run(&["verify", "--quick", "--json"]));
+}
+
+#[test]
+fn the_demo_runs_in_a_store_of_its_own() {
+    let desk = Desk::new();
+    let said = desk.run(&["demo"]).succeeded();
+    for part in ["1. Imported", "ERR_STAMP_MISSING", "the same bytes", "sound: 54 events in 2 sessions"] {
+        assert!(said.stdout.contains(part), "{part}: {said}");
+    }
+    assert!(!desk.store().exists(), "the user's own store is left alone");
+}
+
+#[test]
+fn json_has_the_fields_it_promises() {
+    let desk = Desk::with_sessions();
+    assert_snapshot!(desk.run(&["sessions", "--json"]));
+    assert_snapshot!(desk.run(&["show", "ff97", "--from", "11", "--to", "11", "--json"]));
+    assert_snapshot!(desk.run(&["recall", "ERR_STAMP_MISSING", "--json"]));
+    assert_snapshot!(desk.run(&["import", ".pi", "--json"]));
+}

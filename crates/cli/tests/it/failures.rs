@@ -1,0 +1,89 @@
+//! Bad input: what, where, what to do, and the exit code.
+
+use insta::assert_snapshot;
+
+use crate::desk::Desk;
+
+#[test]
+fn without_a_store_the_answer_says_how_to_get_one() {
+    let desk = Desk::new();
+    assert_snapshot!(desk.run(&["sessions"]));
+    assert_snapshot!(desk.run(&["sessions", "--json"]));
+    assert!(!desk.store().exists(), "looking makes nothing");
+}
+
+#[test]
+fn wrong_usage() {
+    let desk = Desk::with_sessions();
+    assert_eq!(desk.run(&[]).code, Some(2));
+    assert_eq!(desk.run(&["frobnicate"]).code, Some(2));
+    assert_eq!(desk.run(&["sessions", "--limit", "0"]).code, Some(2));
+    assert_snapshot!(desk.run(&["show", "xyz"]));
+    assert_snapshot!(desk.run(&["show", "ff97", "--from", "9", "--to", "3"]));
+    assert_snapshot!(desk.run(&["recall", ""]));
+    assert_snapshot!(desk.run(&["recall", "x", "--cursor", "00ff"]));
+}
+
+#[test]
+fn what_is_not_there() {
+    let desk = Desk::with_sessions();
+    assert_snapshot!(desk.run(&["show", "0123abcd"]));
+    assert_snapshot!(desk.run(&["show", "00000000-0000-0000-0000-000000000000"]));
+    assert_snapshot!(desk.run(&["get", "ff97", "9999"]));
+    assert_snapshot!(desk.run(&["get", "ff97", "11", "--part", "7"]));
+    assert_snapshot!(desk.run(&["import", "no/such/file"]));
+    assert_snapshot!(desk.run(&["continue", "ff97", "--handoff", "none.json"]));
+}
+
+#[test]
+fn a_refused_continuation_creates_nothing() {
+    let desk = Desk::with_sessions();
+    for (name, text) in [
+        ("broken.json", "{\"reason\":"),
+        (
+            "reason.json",
+            r#"{"reason":"boredom","title":"t","description":"d","handoff":{"purpose":"p","currentRequest":"r"}}"#,
+        ),
+        (
+            "source.json",
+            r#"{"reason":"other","title":"t","description":"d","handoff":{"purpose":"p","currentRequest":"r"},"sources":[{"type":"session_event","seq":9999,"relevance":"r"}]}"#,
+        ),
+    ] {
+        desk.write(name, text);
+    }
+    assert_snapshot!(desk.run(&["continue", "ff97", "--handoff", "broken.json"]));
+    assert_snapshot!(desk.run(&["continue", "ff97", "--handoff", "reason.json", "--json"]));
+    assert_snapshot!(desk.run(&["continue", "ff97", "--handoff", "source.json", "--dry-run"]));
+    assert_eq!(desk.run(&["sessions"]).stdout.lines().count(), 2);
+}
+
+#[test]
+fn what_cannot_be_read_is_kept_and_told() {
+    let desk = Desk::new();
+    let transcript = std::fs::read_to_string(desk.folder().join(".claude/projects/demo/a.jsonl")).unwrap();
+    let first = transcript.lines().next().unwrap();
+    desk.write("bad/a.jsonl", &format!("{first}\n{{\"type\":\"user\",\"message\":\n{first}\n"));
+    desk.write("bad/notes.jsonl", "not a transcript\n");
+    assert_snapshot!(desk.run(&["import", "bad"]));
+    assert_eq!(desk.run(&["verify"]).code, Some(0));
+}
+
+#[test]
+fn a_damaged_store_is_told_with_its_place() {
+    let desk = Desk::with_sessions();
+    let segment = desk.store().join("log/00000001.seg");
+    let mut bytes = std::fs::read(&segment).unwrap();
+    bytes[1_000] ^= 1;
+    std::fs::write(&segment, bytes).unwrap();
+    let said = desk.run(&["verify"]);
+    assert_eq!(said.code, Some(5), "{said}");
+    assert!(said.stdout.contains("DAMAGED") && said.stdout.contains("00000001.seg"), "{said}");
+}
+
+#[test]
+fn a_store_of_a_newer_version_is_left_alone() {
+    let desk = Desk::with_sessions();
+    std::fs::write(desk.store().join("format"), "7\n").unwrap();
+    assert_snapshot!(desk.run(&["sessions"]));
+    assert_eq!(desk.run(&["import", ".pi"]).code, Some(6));
+}

@@ -1,0 +1,8 @@
+//! Integration tests of the command line.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod answers;
+mod desk;
+mod documents;
+mod failures;
+mod reading;
