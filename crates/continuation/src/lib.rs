@@ -1,7 +1,7 @@
 //! Whether and how a conversation goes on in a fresh session.
 //!
-//! A request comes in as JSON that a model wrote ([`normalise`]), meets the folded state of the session that is to
-//! be continued ([`View`]), and is decided ([`decide`]): go on, answer with a successor that exists already, or
+//! A request comes in as JSON that a model wrote ([`normalise()`]), meets the folded state of the session that is to
+//! be continued ([`View`]), and is decided ([`decide()`]): go on, answer with a successor that exists already, or
 //! refuse with a [`Refusal`] that says what to do. [`SessionState`] is the view of one session, [`Lineage`] the
 //! graph of them all.
 //!

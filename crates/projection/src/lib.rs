@@ -1,10 +1,10 @@
 //! Compiles the first context of a successor session, with the manifest that accounts for it.
 //!
-//! [`compile`] turns an [`Input`] into a [`Projection`]: the text that the successor begins with, and the
+//! [`compile()`] turns an [`Input`] into a [`Projection`]: the text that the successor begins with, and the
 //! [`Manifest`](segue_event::Manifest) that says where every byte of it comes from and what was left out.
 //! It cannot fail: what does not fit is left out and listed, and the text never exceeds its
 //! [`Budget`](segue_continuation::Budget). The one thing that is never cut is what the agent wrote, so its size is
-//! checked beforehand by [`admit`].
+//! checked beforehand by [`admit()`].
 //!
 //! The same input gives the same bytes, on any machine; [`COMPILER`] counts the versions of the output.
 //!

@@ -3,7 +3,7 @@
 //! * [`FixedHost`]: a clock and ids that are the same in every run;
 //! * [`strategies`]: proptest strategies for events, transcripts, requests and hostile text;
 //! * [`Scenario`]: a fixture that people can read and write, run on any log ([`Scenario::run`]);
-//! * [`replay`]: a fixture folder run on every kind of log and compared to its snapshots.
+//! * [`replay()`]: a fixture folder run on every kind of log and compared to its snapshots.
 //!
 //! Only ever a dev-dependency.
 

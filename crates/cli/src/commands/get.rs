@@ -15,7 +15,7 @@ use crate::thread_argument::resolve;
 pub(crate) struct Arguments {
     /// The session: its id, the beginning of it, or `latest`.
     thread: String,
-    /// The event's number, as in [brackets].
+    /// The event's number, as in brackets.
     #[arg(value_parser = clap::value_parser!(u64).range(1..))]
     seq: u64,
     /// Writes one text of the event to the byte, without a label: the first is 0.

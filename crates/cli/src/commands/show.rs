@@ -16,7 +16,7 @@ use crate::thread_argument::resolve;
 pub(crate) struct Arguments {
     /// The session: its id, the beginning of it, or `latest`.
     thread: String,
-    /// The first event, by the number in [brackets].
+    /// The first event, by the number in brackets.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     from: u64,
     /// The last event.
