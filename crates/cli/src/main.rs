@@ -1,9 +1,10 @@
 //! The command line of Segue: argv in, text out.
 //!
 //! Data goes to stdout, talk to stderr. Every command answers as text for people, or with `--json` as one object that
-//! has a `schema_version` and only ever gets more fields. Exit codes are those of [`failure::Exit`].
+//! has a `schema_version` and only ever gets more fields. Exit codes are those of [`Exit`].
 
 mod commands;
+mod exit;
 mod failure;
 mod output;
 mod place;
@@ -17,7 +18,8 @@ use clap::Parser;
 use clap::error::ErrorKind;
 
 use crate::commands::Command;
-use crate::failure::{Exit, Failure};
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::output::{Answer, Format};
 use crate::place::Place;
 

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::failure::Exit;
+use crate::exit::Exit;
 
 /// How an answer is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

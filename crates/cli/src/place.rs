@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use segue::{Options, SystemHost, Workspace};
 
-use crate::failure::{Exit, Failure};
+use crate::exit::Exit;
+use crate::failure::Failure;
 
 /// The folder of a store, which may not be there yet.
 pub(crate) struct Place(PathBuf);

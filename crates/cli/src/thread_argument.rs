@@ -3,7 +3,8 @@
 use segue::event::SessionId;
 use segue::{Overview, Reader};
 
-use crate::failure::{Exit, Failure};
+use crate::exit::Exit;
+use crate::failure::Failure;
 
 /// The shortest beginning of an id that is taken for one.
 const PREFIX_CHARS_MIN: usize = 4;

@@ -8,7 +8,8 @@ use segue::projection::Projection;
 use segue::{Asker, ContinuedSession, Outcome, Preview, Scope, Verdict, Workspace};
 use serde_json::json;
 
-use crate::failure::{Exit, Failure};
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::output::Answer;
 use crate::place::Place;
 use crate::thread_argument::resolve;

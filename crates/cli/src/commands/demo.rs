@@ -12,7 +12,8 @@ use serde_json::json;
 
 use crate::commands::continuing::show_verdict;
 use crate::commands::verify::show;
-use crate::failure::{Exit, Failure};
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::output::Answer;
 use crate::place::Place;
 

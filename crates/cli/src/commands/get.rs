@@ -5,7 +5,8 @@ use segue::event::Seq;
 use serde_json::json;
 
 use crate::commands::show::to_json;
-use crate::failure::{Exit, Failure};
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::output::Answer;
 use crate::place::Place;
 use crate::thread_argument::resolve;

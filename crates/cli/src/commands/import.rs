@@ -7,7 +7,8 @@ use segue::{Host as _, SystemHost};
 use segue_import::{ImportError, ImportOptions, ImportReport, Imported, Outcome, TreeEntry, import_tree};
 use serde_json::{Value, json};
 
-use crate::failure::{Exit, Failure};
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::output::Answer;
 use crate::place::Place;
 

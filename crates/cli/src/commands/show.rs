@@ -6,7 +6,8 @@ use segue::frame::Entry;
 use segue::thread::Limit;
 use serde_json::{Value, json};
 
-use crate::failure::{Exit, Failure};
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::output::Answer;
 use crate::place::Place;
 use crate::thread_argument::resolve;

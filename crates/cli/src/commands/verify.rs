@@ -3,7 +3,8 @@
 use segue::log::{Depth, Report};
 use serde_json::json;
 
-use crate::failure::{Exit, Failure};
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::output::Answer;
 use crate::place::Place;
 
