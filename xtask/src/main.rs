@@ -1,6 +1,7 @@
 //! Checks of the workspace, run as `cargo xtask …`.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "this is a command-line program")]
 
+mod bench;
 mod ci;
 mod corpus;
 mod replay;
@@ -21,6 +22,8 @@ enum Command {
     Corpus(corpus::Arguments),
     /// Checks what neither the compiler nor the linter does: layers, licences, docs, files.
     Tidy,
+    /// Measures the embedded log beside SQLite and a plain file, and prints where it stands.
+    Bench(bench::Arguments),
     /// Formats, lints and tests everything, and prints what it ran.
     Ci,
 }
@@ -30,6 +33,7 @@ fn main() -> ExitCode {
         Command::Replay(arguments) => replay::run(&arguments),
         Command::Corpus(arguments) => corpus::run(&arguments),
         Command::Tidy => tidy::run(),
+        Command::Bench(arguments) => bench::run(&arguments),
         Command::Ci => ci::run(),
     };
     match done {
