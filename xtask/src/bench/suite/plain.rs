@@ -37,9 +37,9 @@ impl PlainFile {
 
     fn allocate(&mut self, end: u64) -> anyhow::Result<()> {
         let target = (self.allocated + PREALLOCATE_BYTES).max(end);
-        let more = target - self.allocated;
-        fallocate(&self.file, FallocateFlags::empty(), self.allocated, more)?;
-        self.file.write_all_at(&vec![0; usize::try_from(more)?], self.allocated)?;
+        fallocate(&self.file, FallocateFlags::empty(), self.allocated, target - self.allocated)?;
+        // What is about to be written needs no zeros.
+        self.file.write_all_at(&vec![0; usize::try_from(target - end)?], end)?;
         self.allocated = target;
         Ok(())
     }

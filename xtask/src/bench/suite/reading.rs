@@ -16,7 +16,8 @@ use super::{ours, plain};
 const READER: &str = "segue, opened for reading";
 const WRITER: &str = "segue, in the process that writes";
 const CAT: &str = "cat of the same bytes";
-const SQLITE: &str = "sqlite";
+const SQLITE: &str = "sqlite, as it comes";
+const MAPPED: &str = "sqlite, mapped";
 
 const RANGE_EVENTS: u64 = 100;
 
@@ -24,10 +25,12 @@ const RANGE_EVENTS: u64 = 100;
 pub(super) fn session(bench: &Bench, library: &Library) -> anyhow::Result<Row> {
     let log = FileLog::open_reader(&library.segue)?;
     let database = Database::open(&library.sqlite)?;
+    let mapped = Database::open(&library.sqlite)?.mapped()?;
     let contenders = vec![
         whole(READER, library, |buffer| ours::read(&log, library.long.id(), SeqRange::ALL, buffer)),
         whole(CAT, library, |buffer| plain::cat(&library.cat, buffer)),
         whole(SQLITE, library, |buffer| database.read(library.long, 1..=u64::from(u32::MAX), buffer)),
+        whole(MAPPED, library, |buffer| mapped.read(library.long, 1..=u64::from(u32::MAX), buffer)),
     ];
     Ok(Row {
         name: "read-session",
@@ -38,7 +41,11 @@ pub(super) fn session(bench: &Bench, library: &Library) -> anyhow::Result<Row> {
         ),
         unit: Unit::megabytes_a_second(library.long_bytes),
         series: compete(bench.rounds, contenders)?,
-        comparisons: vec![Comparison::speed(READER, CAT, Some(0.5)), Comparison::speed(READER, SQLITE, None)],
+        comparisons: vec![
+            Comparison::speed(READER, CAT, Some(0.5)),
+            Comparison::speed(READER, SQLITE, None),
+            Comparison::speed(READER, MAPPED, None),
+        ],
         limits: Vec::new(),
     })
 }
@@ -61,6 +68,7 @@ pub(super) fn range(bench: &Bench, library: &Library) -> anyhow::Result<Row> {
     let reader = FileLog::open_reader(&library.segue)?;
     let writer = super::opening::ready_to_write(library)?;
     let database = Database::open(&library.sqlite)?;
+    let mapped = Database::open(&library.sqlite)?.mapped()?;
     let contenders = vec![
         parts(READER, bench, library, |part, buffer| {
             ours::read(&reader, part.session.id(), part.range()?, buffer)
@@ -71,6 +79,9 @@ pub(super) fn range(bench: &Bench, library: &Library) -> anyhow::Result<Row> {
         parts(SQLITE, bench, library, |part, buffer| {
             database.read(part.session, part.first..=part.last(), buffer)
         }),
+        parts(MAPPED, bench, library, |part, buffer| {
+            mapped.read(part.session, part.first..=part.last(), buffer)
+        }),
     ];
     Ok(Row {
         name: "read-range",
@@ -79,7 +90,9 @@ pub(super) fn range(bench: &Bench, library: &Library) -> anyhow::Result<Row> {
         series: compete(bench.rounds, contenders)?,
         comparisons: vec![
             Comparison::speed(READER, SQLITE, Some(5.0)),
+            Comparison::speed(READER, MAPPED, Some(5.0)),
             Comparison::speed(WRITER, SQLITE, Some(5.0)),
+            Comparison::speed(WRITER, MAPPED, Some(5.0)),
         ],
         limits: Vec::new(),
     })

@@ -54,9 +54,10 @@ impl Report {
     }
 
     fn missed(&self) -> Vec<String> {
-        let verdicts = self.rows.iter().flat_map(|row| verdicts(row).map(move |(_, verdict)| (row, verdict)));
-        let missed = verdicts.filter(|(_, verdict)| verdict.reached == Some(false));
-        missed.map(|(row, verdict)| format!("{}: {}", row.name, verdict.text)).collect()
+        let verdicts =
+            self.rows.iter().flat_map(|row| verdicts(row).map(move |(ours, verdict)| (row, ours, verdict)));
+        let missed = verdicts.filter(|(_, _, verdict)| verdict.reached == Some(false));
+        missed.map(|(row, ours, verdict)| format!("{}: {ours}: {}", row.name, verdict.text)).collect()
     }
 
     pub(super) fn to_json(&self) -> Value {
@@ -128,7 +129,7 @@ fn compared(row: &Row, comparison: &Comparison) -> Verdict {
 fn limited(row: &Row, limit: &Limit) -> Verdict {
     let figure = row.median(limit.ours).unwrap_or(f64::NAN);
     let unit = row.unit.name();
-    let text = format!("{} {unit}, {}, target ≤ {} {unit}", number(figure), limit.ours, limit.at_most);
+    let text = format!("{} {unit}, target ≤ {} {unit}", number(figure), limit.at_most);
     Verdict { text, reached: Some(figure <= limit.at_most) }
 }
 

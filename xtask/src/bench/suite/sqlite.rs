@@ -32,9 +32,14 @@ impl Database {
         let connection = Connection::open(path)?;
         connection.pragma_update(None, "journal_mode", "WAL")?;
         connection.pragma_update(None, "synchronous", "FULL")?;
-        connection.pragma_update(None, "mmap_size", MAP_BYTES)?;
         connection.execute(TABLE, [])?;
         Ok(Self(connection))
+    }
+
+    /// Reads through a memory map, which it does not do by itself.
+    pub(super) fn mapped(self) -> anyhow::Result<Self> {
+        self.0.pragma_update(None, "mmap_size", MAP_BYTES)?;
+        Ok(self)
     }
 
     /// Lets commits return before they are durable, to fill a database.
