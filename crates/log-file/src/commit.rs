@@ -17,6 +17,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use parking_lot::{Condvar, Mutex};
 use segue_event::{Position, SessionId};
@@ -25,6 +26,7 @@ use segue_log::{ClaimKey, Committed, Head, LogError, Placed, PreparedCommit, Wai
 use crate::limits::GROUP_BYTES_MAX;
 use crate::store::Store;
 use crate::tail::{Failure, Sync, Tail};
+use crate::upkeep::{Reach, look_after};
 use crate::view::View;
 
 /// Those that want to commit, and the end of the log that one of them at a time writes to.
@@ -104,6 +106,24 @@ impl Committers {
             // Nobody is left to be told: none of these commits was promised to be durable.
             drop(tail.flush(store));
         }
+    }
+
+    /// Seals what this process wrote, and compresses all that is sealed. Does nothing if it wrote nothing.
+    pub(crate) fn settle(&self, store: &Arc<Store>) -> Result<(), LogError> {
+        let mut writer = self.writer.lock();
+        let Writer::Open(tail) = &mut *writer else { return Ok(()) };
+        match tail.seal(store) {
+            Ok(()) => {}
+            Err(Failure::NoRoom(error)) => return Err(error),
+            Err(Failure::Broken(reason)) => return Err(writer.fail(reason)),
+        }
+        // The writer is held meanwhile, so that the thread that keeps segments up is not at the same ones: it has
+        // been stopped, and is started again afterwards.
+        tail.without_upkeep(store, || {
+            let never = AtomicBool::new(false);
+            look_after(store, Reach::Everything, &never)
+        })
+        .map_err(|error| LogError::io("compressing sealed segments", error))
     }
 
     fn lead(&self, store: &Arc<Store>, batch: Vec<Request>) -> Vec<(Ticket, Answer)> {

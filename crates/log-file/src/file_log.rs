@@ -157,6 +157,10 @@ impl EventLog for FileLog {
         if self.store.is_writing() { signals } else { signals.or_every(POLL_INTERVAL) }
     }
 
+    fn settle(&self) -> Result<(), LogError> {
+        self.committers.settle(&self.store)
+    }
+
     fn verify(&self, depth: Depth) -> Result<Report, LogError> {
         verify::verify(self, &self.store, depth)
     }

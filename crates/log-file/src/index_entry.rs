@@ -35,6 +35,8 @@ pub(crate) struct Checkpoint {
 }
 
 impl Checkpoint {
+    pub(crate) const SIZE: usize = CHECKPOINT_SIZE;
+
     pub(crate) fn to_bytes(self) -> [u8; CHECKPOINT_SIZE] {
         let frame = self.end.frame.unwrap_or(self.place);
         seal(&[
@@ -162,6 +164,11 @@ impl Entries {
             });
         }
         Some(())
+    }
+
+    /// The view up to the checkpoint, without its segments.
+    pub(crate) fn finish(self, checkpoint: &Checkpoint) -> View {
+        View { end: checkpoint.end, counts: checkpoint.counts, ..self.view }
     }
 
     /// The view up to the checkpoint; none if the segments do not fit it.

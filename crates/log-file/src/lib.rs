@@ -21,9 +21,11 @@
 //! ```
 
 mod blob;
+mod blocks;
 mod boot;
 mod commit;
 mod file_log;
+mod footer;
 mod frame;
 mod index;
 mod index_entry;
@@ -39,6 +41,7 @@ mod scan;
 mod segment;
 mod store;
 mod tail;
+mod upkeep;
 mod verify;
 mod view;
 mod wire;

@@ -64,3 +64,20 @@ pub const INDEX_RUNS_PER_ENTRY: usize = 512;
 
 /// How often the index is tried to be opened before the log does without it.
 pub const INDEX_OPEN_TRIES: u32 = 5;
+
+/// The largest footer that is read, in bytes: 256 MiB, far more than the events of a segment can make.
+pub const FOOTER_BYTES_MAX: u64 = 256 * 1024 * 1024;
+
+/// How many bytes of a segment are compressed together: 128 KiB.
+///
+/// Larger blocks take less room and longer to read one event from.
+pub const BLOCK_BYTES: u64 = 128 * 1024;
+
+/// How many blocks of a compressed segment are kept ready after they were read.
+pub const BLOCKS_KEPT: usize = 4;
+
+/// How hard segments are compressed: zstd's level.
+pub const COMPRESSION_LEVEL: i32 = 6;
+
+/// A segment that has fewer bytes than this is not sealed before it is full, in bytes: 1 MiB.
+pub const SETTLE_BYTES_MIN: u64 = 1024 * 1024;

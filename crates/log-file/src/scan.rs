@@ -47,6 +47,15 @@ impl Bound {
     }
 }
 
+/// Whether sealed segments are taken in by their footers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Footers {
+    /// Where there is one that fits.
+    Used,
+    /// Every frame is read.
+    Ignored,
+}
+
 /// Which bytes of a segment are looked at, and what is known of them.
 #[derive(Clone, Copy)]
 struct Region {
@@ -64,12 +73,29 @@ impl View {
     /// # Errors
     /// If a file cannot be read. Damage is no error here: it is remembered, and what is behind it is taken in.
     pub(crate) fn advance(&mut self, layout: &Layout, bound: Bound) -> Result<(), LogError> {
+        self.advance_by(layout, bound, Footers::Used)
+    }
+
+    /// The same, saying whether sealed segments may be taken in by their footers.
+    ///
+    /// # Errors
+    /// As [`Self::advance`].
+    pub(crate) fn advance_by(
+        &mut self,
+        layout: &Layout,
+        bound: Bound,
+        footers: Footers,
+    ) -> Result<(), LogError> {
         let current = self.end.place.map(|place| place.segment);
         for link in self.links(layout, current, bound)? {
             if let Some(span) = self.last_segment() {
-                let end = link.end_of(span.segment.number);
-                let (durable, end) = end.map_or((0, span.segment.file_bytes()), |end| (end, end));
-                self.scan(&span.segment, Region { durable, end, next: None });
+                match link.end_of(span.segment.number) {
+                    Some(end) => self.take_sealed(&span, end, footers),
+                    None => {
+                        let end = span.segment.file_bytes();
+                        self.scan(&span.segment, Region { durable: 0, end, next: None });
+                    }
+                }
             }
             self.enter(link);
         }
@@ -79,6 +105,20 @@ impl View {
         self.scan(&span.segment, last_region(&span.segment, bound));
         self.note_missing(&span, bound);
         Ok(())
+    }
+
+    /// Takes in the rest of a segment that the log is known to have left at a byte.
+    fn take_sealed(&mut self, span: &Span, end: u64, footers: Footers) {
+        let is_whole = span.end == SEGMENT_HEADER_BYTES && self.damages.is_empty();
+        let joined = is_whole && footers == Footers::Used && self.join_footer(&span.segment, end);
+        if !joined {
+            self.scan_sealed(&span.segment, end);
+        }
+    }
+
+    /// Reads the frames of a segment that the log is known to have left at a byte.
+    pub(crate) fn scan_sealed(&mut self, segment: &Arc<Segment>, end: u64) {
+        self.scan(segment, Region { durable: end, end, next: None });
     }
 
     fn enter(&mut self, link: Link) {

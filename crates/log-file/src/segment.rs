@@ -10,6 +10,7 @@ use bytes::Bytes;
 use segue_event::Position;
 use segue_log::LogError;
 
+use crate::blocks::Blocks;
 use crate::frame::{FRAME_HEADER_BYTES, Frame, FrameHeader};
 use crate::layout::Layout;
 use crate::limits::{FORMAT_VERSION, SEGMENT_BYTES_MAX};
@@ -42,6 +43,30 @@ pub(crate) struct Place {
     pub(crate) offset: u64,
 }
 
+/// How the bytes behind a segment's header are stored.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum Storage {
+    /// As they were written.
+    #[default]
+    Plain,
+    /// In compressed blocks.
+    Packed(Packed),
+}
+
+/// Where everything stands in a compressed segment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Packed {
+    /// The byte behind the last frame, as it was before.
+    pub(crate) end: u64,
+    /// Where the table of blocks stands in the file; the footer stands behind it.
+    pub(crate) table: u64,
+    pub(crate) table_bytes: u32,
+    pub(crate) table_checksum: u32,
+}
+
+/// The flag of a compressed segment.
+const PACKED: u32 = 2;
+
 /// What a segment says about itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct SegmentHeader {
@@ -54,31 +79,38 @@ pub(crate) struct SegmentHeader {
     pub(crate) group: u64,
     /// Over the ids of all events before this segment.
     pub(crate) running: RunningHash,
+    pub(crate) storage: Storage,
 }
 
 impl SegmentHeader {
     pub(crate) fn to_bytes(self) -> [u8; HEADER_SIZE] {
+        let (flags, packed) = match self.storage {
+            Storage::Plain => (0, Packed { end: 0, table: 0, table_bytes: 0, table_checksum: 0 }),
+            Storage::Packed(packed) => (PACKED, packed),
+        };
         let previous = self.previous.unwrap_or(Place { segment: SegmentNumber(0), offset: 0 });
         seal(&[
             &MAGIC,
             &FORMAT_VERSION.to_le_bytes(),
-            &0u32.to_le_bytes(),
+            &flags.to_le_bytes(),
             &self.number.0.to_le_bytes(),
             &previous.segment.0.to_le_bytes(),
             &previous.offset.to_le_bytes(),
             &self.first.get().to_le_bytes(),
             &self.group.to_le_bytes(),
             self.running.as_bytes(),
+            &packed.end.to_le_bytes(),
+            &packed.table.to_le_bytes(),
+            &packed.table_bytes.to_le_bytes(),
+            &packed.table_checksum.to_le_bytes(),
         ])
     }
 
     fn from_bytes(bytes: &[u8; HEADER_SIZE]) -> Option<Self> {
         let mut fields = Fields::new(bytes);
-        let known = is_sealed(bytes)
-            && fields.array()? == MAGIC
-            && fields.u32()? == FORMAT_VERSION
-            && fields.u32()? == 0;
-        if !known {
+        let known = is_sealed(bytes) && fields.array()? == MAGIC && fields.u32()? == FORMAT_VERSION;
+        let flags = fields.u32()?;
+        if !known || !matches!(flags, 0 | PACKED) {
             return None;
         }
         let number = SegmentNumber(fields.u32()?);
@@ -89,8 +121,20 @@ impl SegmentHeader {
             first: Position::new(fields.u64()?)?,
             group: fields.u64()?,
             running: RunningHash::from_bytes(fields.array()?),
+            storage: read_storage(flags, &mut fields)?,
         })
     }
+}
+
+fn read_storage(flags: u32, fields: &mut Fields<'_>) -> Option<Storage> {
+    if flags != PACKED {
+        return Some(Storage::Plain);
+    }
+    let (end, table) = (fields.u64()?, fields.u64()?);
+    let is_possible =
+        (SEGMENT_HEADER_BYTES..=SEGMENT_BYTES_MAX).contains(&end) && table >= SEGMENT_HEADER_BYTES;
+    let packed = Packed { end, table, table_bytes: fields.u32()?, table_checksum: fields.u32()? };
+    is_possible.then_some(Storage::Packed(packed))
 }
 
 /// An open segment file.
@@ -101,6 +145,8 @@ pub(crate) struct Segment {
     /// None if it is damaged, or belongs to another segment.
     pub(crate) header: Option<SegmentHeader>,
     map: Arc<Map>,
+    /// For a compressed segment whose table is whole.
+    blocks: Option<Blocks>,
 }
 
 impl Segment {
@@ -114,11 +160,50 @@ impl Segment {
         let capacity = usize::try_from(SEGMENT_BYTES_MAX).unwrap_or(usize::MAX);
         let map = Arc::new(Map::new(file, capacity).map_err(failed)?);
         let header = header.filter(|header| header.number == number);
-        Ok(Self { number, header, map, path })
+        let blocks = header.and_then(|header| header.packed()).and_then(|packed| open_blocks(&map, packed));
+        Ok(Self { number, header, map, blocks, path })
     }
 
+    /// Whether the segment is stored as it was written.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.header.is_some_and(|header| header.storage == Storage::Plain)
+    }
+
+    /// How far the segment reaches, as it was before it may have been compressed.
     pub(crate) fn file_bytes(&self) -> u64 {
-        self.map.file().metadata().map_or(0, |metadata| metadata.len().min(SEGMENT_BYTES_MAX))
+        match self.packed() {
+            Some(packed) => packed.end,
+            None => self.stored_bytes().min(SEGMENT_BYTES_MAX),
+        }
+    }
+
+    /// How large the file is.
+    pub(crate) fn stored_bytes(&self) -> u64 {
+        self.map.file().metadata().map_or(0, |metadata| metadata.len())
+    }
+
+    fn packed(&self) -> Option<Packed> {
+        self.header.and_then(|header| header.packed())
+    }
+
+    /// The beginning of the footer of a segment whose frames end at a byte; none if the file is too short.
+    pub(crate) fn copy_footer(&self, end: u64, bytes: u64) -> Option<Vec<u8>> {
+        let at = self.packed().map_or(end, |packed| packed.table + u64::from(packed.table_bytes));
+        if at.checked_add(bytes)? > self.stored_bytes() {
+            return None;
+        }
+        let mut copy = vec![0; usize::try_from(bytes).ok()?];
+        self.map.file().read_exact_at(&mut copy, at).ok()?;
+        Some(copy)
+    }
+
+    /// Settled bytes, without copying them if that is possible.
+    fn settled(&self, offset: u64, bytes: u64) -> Option<Bytes> {
+        match (&self.blocks, self.packed()) {
+            (Some(blocks), _) => blocks.bytes(offset, bytes),
+            (None, Some(_)) => None,
+            (None, None) => self.map.settled(offset, bytes),
+        }
     }
 
     /// The frame at a settled place.
@@ -126,7 +211,7 @@ impl Segment {
     /// # Errors
     /// [`segue_log::LogErrorKind::Corrupt`] if what stands there is no whole frame.
     pub(crate) fn settled_frame(&self, offset: u64, check: Check) -> Result<Frame, LogError> {
-        let read = |bytes| self.map.settled(offset, bytes);
+        let read = |bytes| self.settled(offset, bytes);
         self.frame(offset, check, read).map_err(|what| self.corrupt(offset, what))
     }
 
@@ -156,6 +241,9 @@ impl Segment {
         if offset.saturating_add(bytes) > self.file_bytes() {
             return Ok(None);
         }
+        if self.packed().is_some() {
+            return Ok(self.settled(offset, bytes));
+        }
         let mut copy = vec![0; usize::try_from(bytes).unwrap_or(0)];
         self.map.file().read_exact_at(&mut copy, offset)?;
         Ok(Some(copy.into()))
@@ -164,6 +252,26 @@ impl Segment {
     pub(crate) fn corrupt(&self, offset: u64, what: &str) -> LogError {
         LogError::corrupt(&self.path, offset, what)
     }
+}
+
+impl SegmentHeader {
+    fn packed(&self) -> Option<Packed> {
+        match self.storage {
+            Storage::Plain => None,
+            Storage::Packed(packed) => Some(packed),
+        }
+    }
+}
+
+fn open_blocks(map: &Arc<Map>, packed: Packed) -> Option<Blocks> {
+    let mut table = vec![0; usize::try_from(packed.table_bytes).ok()?];
+    let stored = map.file().metadata().ok()?.len();
+    if packed.table.checked_add(u64::from(packed.table_bytes))? > stored {
+        return None;
+    }
+    map.file().read_exact_at(&mut table, packed.table).ok()?;
+    let is_whole = crc32fast::hash(&table) == packed.table_checksum;
+    is_whole.then(|| Blocks::read(Arc::clone(map), &table, packed.end)).flatten()
 }
 
 /// Whether a frame's checksum is recomputed when it is read.
@@ -187,9 +295,13 @@ mod tests {
             first: Position::new(99).unwrap(),
             group: 12,
             running: RunningHash::from_bytes([7; 32]),
+            storage: Storage::Plain,
         };
         assert_eq!(SegmentHeader::from_bytes(&header.to_bytes()), Some(header));
         let first = SegmentHeader { number: SegmentNumber::FIRST, previous: None, ..header };
         assert_eq!(SegmentHeader::from_bytes(&first.to_bytes()), Some(first));
+        let packed = Packed { end: 9_000, table: 700, table_bytes: 24, table_checksum: 7 };
+        let packed = SegmentHeader { storage: Storage::Packed(packed), ..header };
+        assert_eq!(SegmentHeader::from_bytes(&packed.to_bytes()), Some(packed));
     }
 }

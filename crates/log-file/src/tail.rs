@@ -12,20 +12,22 @@ use crate::index::{self, Indexer};
 use crate::layout::{create_new, open_or_create, sync_folder};
 use crate::limits::{
     FILL_AHEAD_BELOW_BYTES, GROUP_BYTES_MAX, PREALLOCATE_BYTES, SEGMENT_BYTES_MAX, SEGMENT_BYTES_MIN,
-    UNSYNCED_BYTES_MAX,
+    SETTLE_BYTES_MIN, UNSYNCED_BYTES_MAX,
 };
 use crate::lock::WriterLock;
 use crate::published::Published;
 use crate::scan::{Bound, is_blank};
-use crate::segment::{Place, SEGMENT_HEADER_BYTES, Segment, SegmentHeader, SegmentNumber};
+use crate::segment::{Place, SEGMENT_HEADER_BYTES, Segment, SegmentHeader, SegmentNumber, Storage};
 use crate::store::Store;
+use crate::upkeep::Upkeep;
 use crate::view::{End, Span, View};
 
 /// The writer's hold on the end of the log.
 #[derive(Debug)]
 pub(crate) struct Tail {
-    // Dropped first, so that nobody else writes to the index while it does.
+    // Dropped first, so that nobody else writes to the index or the segments while they do.
     indexer: Indexer,
+    upkeep: Upkeep,
     _lock: WriterLock,
     published: File,
     /// The segment that is written to, and its file; none before the first one is made.
@@ -81,12 +83,23 @@ impl Tail {
             if let Some(damage) = view.damages.first() {
                 return Err(damage.error());
             }
-            let open = view.last_segment().map(|span| adopt(store, &span, durable)).transpose()?;
+            // A compressed segment is complete, even if the one behind it was lost.
+            let last = view.last_segment().filter(|span| span.segment.is_plain());
+            let open = last.map(|span| adopt(store, &span, durable)).transpose()?;
             let number = view.end.group + 1;
             let group = Group { number, start: open.as_ref().map_or(0, |open| open.offset) };
             let indexer = Indexer::start(store, loaded);
-            let mut tail =
-                Self { indexer, _lock: lock, published, open, group, unsynced: 0, buffer: Vec::new() };
+            let upkeep = Upkeep::start(store);
+            let mut tail = Self {
+                indexer,
+                upkeep,
+                _lock: lock,
+                published,
+                open,
+                group,
+                unsynced: 0,
+                buffer: Vec::new(),
+            };
             tail.publish(store, &view.end).map_err(failed)?;
             tail.leave_torn(view);
             Ok(tail)
@@ -142,6 +155,32 @@ impl Tail {
         self.publish(store, &end).map_err(|error| broken("publishing a commit", error))
     }
 
+    /// Seals the open segment if there is enough in it: what comes next goes to a new one.
+    pub(crate) fn seal(&mut self, store: &Store) -> Result<(), Failure> {
+        self.flush(store)?;
+        if self.open.as_ref().is_some_and(|open| open.offset >= SETTLE_BYTES_MIN) {
+            self.begin_segment(store)?;
+            self.publish(store, &store.known().end).map_err(|error| broken("publishing a segment", error))?;
+        }
+        Ok(())
+    }
+
+    /// Does something while no other thread keeps the segments up.
+    pub(crate) fn without_upkeep<T>(&mut self, store: &Arc<Store>, action: impl FnOnce() -> T) -> T {
+        self.upkeep = Upkeep::resting();
+        let done = action();
+        self.upkeep = Upkeep::start(store);
+        done
+    }
+
+    fn begin_segment(&mut self, store: &Store) -> Result<(), Failure> {
+        let open = begin_segment(store).map_err(Failure::NoRoom)?;
+        self.group.start = open.offset;
+        self.open = Some(open);
+        self.upkeep.look();
+        Ok(())
+    }
+
     fn publish(&self, store: &Store, end: &End) -> std::io::Result<()> {
         let Some(place) = end.place else { return Ok(()) };
         let record = Published { end: place, next: end.next, group: end.group, boot: store.boot };
@@ -175,9 +214,7 @@ impl Tail {
         if !fits {
             // The next segment's header says that the log is durable up to here.
             self.flush(store)?;
-            let open = begin_segment(store).map_err(Failure::NoRoom)?;
-            self.group.start = open.offset;
-            self.open = Some(open);
+            self.begin_segment(store)?;
         }
         self.open.as_mut().map_or(Ok(()), |open| open.allocate(bytes, limit)).map_err(Failure::NoRoom)
     }
@@ -260,6 +297,7 @@ fn begin_segment(store: &Store) -> Result<OpenSegment, LogError> {
         first: end.next,
         group: end.group,
         running: end.running,
+        storage: Storage::Plain,
     };
     let failed = |error| LogError::io(format!("creating {}", path.display()), error);
     let file = create_new(&path).map_err(failed)?;

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use segue_log::{Depth, LogError, Report, verify_chains};
 
 use crate::FileLog;
-use crate::scan::{Bound, is_blank};
+use crate::footer::Footer;
+use crate::scan::{Bound, Footers, is_blank};
 use crate::store::Store;
 use crate::view::View;
 
@@ -25,6 +26,7 @@ pub(crate) fn verify(log: &FileLog, store: &Arc<Store>, depth: Depth) -> Result<
         let place = format!("byte {} of {}", damage.offset, damage.segment.path.display());
         report.problem(place, format!("{} (up to byte {})", damage.what, damage.until));
     }
+    check_footers(&view, &mut report);
     if let Some(error) = failure {
         report.problem(store.layout.root().display().to_string(), error.to_string());
     }
@@ -32,12 +34,28 @@ pub(crate) fn verify(log: &FileLog, store: &Arc<Store>, depth: Depth) -> Result<
     Ok(report)
 }
 
+/// A footer must say exactly what the frames say.
+fn check_footers(view: &View, report: &mut Report) {
+    let open = view.end.place.map(|place| place.segment);
+    for (number, span) in view.spans.iter().filter(|(number, _)| Some(**number) != open) {
+        let stored = Footer::stored(&span.segment, span.end);
+        if stored.is_some() && stored != Footer::make(&span.segment, span.end) {
+            let place = format!("the footer of segment {}", number.0);
+            report.problem(place, "it does not say what the frames say");
+        }
+    }
+}
+
 /// A view made from nothing but the files, and the damage that stopped it.
 fn scan_anew(store: &Store) -> Result<(View, Option<LogError>), LogError> {
     let published = store.published();
     let exact = published.filter(|published| store.is_of_this_boot(published));
     let mut view = View::empty();
-    let scanned = view.advance(&store.layout, exact.map_or(Bound::Everything(published), Bound::Published));
+    let scanned = view.advance_by(
+        &store.layout,
+        exact.map_or(Bound::Everything(published), Bound::Published),
+        Footers::Ignored,
+    );
     if exact.is_some() && !store.is_writing() {
         note_unpublished(&mut view);
     }

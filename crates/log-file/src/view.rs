@@ -1,6 +1,7 @@
 //! What a process knows of a log: an index in memory over whole frames up to an end.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry as MapEntry;
 use std::sync::Arc;
 
 use segue_event::{EventHeader, Position, Seq, SessionId};
@@ -9,7 +10,7 @@ use segue_log::{ClaimKey, Head, LogError, SessionListing, SessionPage};
 use crate::frame::{Outline, to_u32};
 use crate::limits::{PLACE_BYTES, RUN_EVENTS};
 use crate::running::RunningHash;
-use crate::segment::{Check, Place, Segment, SegmentNumber};
+use crate::segment::{Check, Place, SEGMENT_HEADER_BYTES, Segment, SegmentHeader, SegmentNumber};
 
 /// Everything in a log up to an end; grows as the log does.
 #[derive(Debug, Default)]
@@ -56,6 +57,16 @@ pub(crate) struct Counts {
     pub(crate) body_bytes: u64,
     /// The frames, headers and all.
     pub(crate) log_bytes: u64,
+}
+
+impl Counts {
+    fn plus(self, other: Self) -> Self {
+        Self {
+            events: self.events + other.events,
+            body_bytes: self.body_bytes + other.body_bytes,
+            log_bytes: self.log_bytes + other.log_bytes,
+        }
+    }
 }
 
 /// One session.
@@ -117,6 +128,48 @@ impl View {
     pub(crate) fn begin(&mut self, span: Span) {
         self.end.place = Some(Place { segment: span.segment.number, offset: span.end });
         self.spans.insert(span.segment.number, span);
+    }
+
+    /// Goes over to a segment as if nothing came before it but what its header says.
+    pub(crate) fn begin_alone(&mut self, segment: &Arc<Segment>, header: &SegmentHeader) {
+        let SegmentHeader { first: next, running, group, .. } = *header;
+        self.end = End { next, running, group, ..self.end };
+        self.begin(Span { segment: Arc::clone(segment), end: SEGMENT_HEADER_BYTES });
+    }
+
+    /// Takes in what the next segment adds, known from its footer.
+    pub(crate) fn join(&mut self, part: Self) {
+        for (session, added) in part.sessions {
+            match self.sessions.entry(session) {
+                MapEntry::Occupied(mut known) => {
+                    let known = known.get_mut();
+                    known.head = added.head;
+                    known.runs.extend(added.runs);
+                }
+                MapEntry::Vacant(new) => {
+                    self.by_first.insert(added.first, session);
+                    new.insert(added);
+                }
+            }
+        }
+        self.claims.extend(part.claims);
+        self.edges.extend(part.edges);
+        self.places.extend(part.places);
+        self.counts = self.counts.plus(part.counts);
+        self.end = part.end;
+        let Some(place) = part.end.place else { return };
+        // The frames' checksums were not looked at.
+        self.checked_from = place;
+        if let Some(span) = self.spans.get_mut(&place.segment) {
+            span.end = place.offset;
+        }
+    }
+
+    /// Reads a segment from another file from now on, which holds the same frames.
+    pub(crate) fn exchange_segment(&mut self, segment: Arc<Segment>) {
+        if let Some(span) = self.spans.get_mut(&segment.number) {
+            span.segment = segment;
+        }
     }
 
     /// The segment in which the view ends.

@@ -77,6 +77,14 @@ pub trait EventLog: Send + Sync {
     /// Signals whenever the log may have grown. A signal can come for nothing; none is missed.
     fn subscribe(&self) -> Wakeups;
 
+    /// Brings what this process wrote into its most compact form, now instead of in the background.
+    ///
+    /// For the end of a long write, such as an import. Commits wait meanwhile; nothing changes for readers.
+    ///
+    /// # Errors
+    /// [`Full`](crate::LogErrorKind::Full) or [`Io`](crate::LogErrorKind::Io); the log is as good as before.
+    fn settle(&self) -> Result<(), LogError>;
+
     /// Checks the record.
     ///
     /// # Errors

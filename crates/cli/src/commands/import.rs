@@ -37,6 +37,7 @@ pub(crate) fn run(place: &Place, arguments: &Arguments) -> Result<Answer, Failur
             tally.add(entry)?;
         }
     }
+    workspace.log().settle()?;
     Ok(tally.answer())
 }
 

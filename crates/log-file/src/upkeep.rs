@@ -1,0 +1,191 @@
+//! What happens to segments once they are sealed: a footer, and for cold ones compression. Never in the writer's way.
+//!
+//! A thread of its own does it, in the process that holds the lock. Both steps can be stopped or killed at any
+//! moment, and are done again: a footer counts only if its checksum is right, and a compressed segment takes the
+//! place of the plain one by a rename once it is durable. The newest sealed segment stays plain, since it is read
+//! most, unless [`Reach::Everything`] is asked for.
+
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::os::unix::fs::FileExt as _;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+
+use crossbeam_channel::{Receiver, Sender, bounded};
+
+use crate::blocks::Packer;
+use crate::footer::Footer;
+use crate::layout::{create_new, open_or_create, sync_folder};
+use crate::limits::BLOCK_BYTES;
+use crate::segment::{Packed, SEGMENT_HEADER_BYTES, Segment, SegmentHeader, SegmentNumber, Storage};
+use crate::store::Store;
+
+/// Which sealed segments are compressed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Reach {
+    /// All but the newest.
+    Cold,
+    /// All.
+    Everything,
+}
+
+/// The thread that keeps sealed segments up.
+#[derive(Debug)]
+pub(crate) struct Upkeep {
+    work: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+    stop: Arc<AtomicBool>,
+}
+
+impl Upkeep {
+    /// Starts the thread, which looks for work at once.
+    pub(crate) fn start(store: &Arc<Store>) -> Self {
+        let (work, orders) = bounded(1);
+        let (store, stop) = (Arc::clone(store), Arc::new(AtomicBool::new(false)));
+        let stopped = Arc::clone(&stop);
+        let name = "segue-log-upkeep".to_owned();
+        let spawned = std::thread::Builder::new().name(name).spawn(move || keep(&store, &stopped, &orders));
+        let upkeep = Self { work: Some(work), thread: spawned.ok(), stop };
+        upkeep.look();
+        upkeep
+    }
+
+    /// No thread at all.
+    pub(crate) fn resting() -> Self {
+        Self { work: None, thread: None, stop: Arc::default() }
+    }
+
+    /// Says that a segment was sealed.
+    pub(crate) fn look(&self) {
+        if let Some(work) = &self.work {
+            // If an order is waiting already, that one will do.
+            let _ = work.try_send(());
+        }
+    }
+}
+
+impl Drop for Upkeep {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        self.work = None;
+        if let Some(thread) = self.thread.take() {
+            // What it left undone is done by the next writer.
+            drop(thread.join());
+        }
+    }
+}
+
+fn keep(store: &Store, stop: &AtomicBool, orders: &Receiver<()>) {
+    for () in orders {
+        // A disk that is full or fails keeps the segments as they are, which is no harm.
+        drop(look_after(store, Reach::Cold, stop));
+    }
+}
+
+/// Brings all sealed segments to where they should be, oldest first.
+pub(crate) fn look_after(store: &Store, reach: Reach, stop: &AtomicBool) -> io::Result<()> {
+    let sealed = sealed_segments(store);
+    let cold = match reach {
+        Reach::Cold => sealed.len().saturating_sub(1),
+        Reach::Everything => sealed.len(),
+    };
+    for (index, (segment, end)) in sealed.iter().enumerate() {
+        if stop.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        let is_footed = Footer::read(segment, *end).is_some();
+        let footer = if is_footed { Footer::stored(segment, *end) } else { Footer::make(segment, *end) };
+        // A segment with damage stays exactly as it is.
+        let Some(footer) = footer else { continue };
+        if index < cold && segment.is_plain() {
+            compress(store, segment, *end, &footer, stop)?;
+        } else if !is_footed && segment.is_plain() {
+            add_footer(store, segment, *end, &footer)?;
+        }
+    }
+    Ok(())
+}
+
+/// The segments that nothing is written to any more, each with the byte behind its last frame.
+fn sealed_segments(store: &Store) -> Vec<(Arc<Segment>, u64)> {
+    let known = store.known();
+    let Some(open) = known.end.place.map(|place| place.segment) else { return Vec::new() };
+    if !known.damages.is_empty() {
+        return Vec::new();
+    }
+    known.spans.range(..open).map(|(_, span)| (Arc::clone(&span.segment), span.end)).collect()
+}
+
+fn add_footer(store: &Store, segment: &Segment, end: u64, footer: &[u8]) -> io::Result<()> {
+    let file = open_or_create(&store.layout.segment(segment.number))?;
+    file.write_all_at(footer, end)?;
+    file.sync_data()
+}
+
+fn compress(store: &Store, segment: &Segment, end: u64, footer: &[u8], stop: &AtomicBool) -> io::Result<()> {
+    let Some(header) = segment.header else { return Ok(()) };
+    let new = new_path(store, segment.number);
+    // A killed writer may have left one behind.
+    drop(fs::remove_file(&new));
+    let mut file = create_new(&new)?;
+    let written = write_packed(&mut file, segment, header, end, footer, stop);
+    if !matches!(written, Ok(Finished::Whole)) {
+        drop(fs::remove_file(&new));
+        return written.map(drop);
+    }
+    fs::rename(&new, store.layout.segment(segment.number))?;
+    sync_folder(&store.layout.segments())?;
+    if let Ok(packed) = Segment::open(&store.layout, segment.number) {
+        store.change(|view| view.exchange_segment(Arc::new(packed)));
+    }
+    Ok(())
+}
+
+/// How writing a compressed segment ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Finished {
+    Whole,
+    Stopped,
+}
+
+fn write_packed(
+    file: &mut File,
+    segment: &Segment,
+    header: SegmentHeader,
+    end: u64,
+    footer: &[u8],
+    stop: &AtomicBool,
+) -> io::Result<Finished> {
+    // The real header comes last: until then the file is no segment.
+    file.write_all(&[0; SEGMENT_HEADER_BYTES as usize])?;
+    let mut packer = Packer::new(SEGMENT_HEADER_BYTES)?;
+    let mut at = SEGMENT_HEADER_BYTES;
+    while at < end {
+        if stop.load(Ordering::Relaxed) {
+            return Ok(Finished::Stopped);
+        }
+        let count = BLOCK_BYTES.min(end - at);
+        let block = segment.copy(at, count)?.ok_or(io::ErrorKind::UnexpectedEof)?;
+        file.write_all(&packer.pack(&block)?)?;
+        at += count;
+    }
+    let (table_at, table) = packer.finish();
+    file.write_all(&table)?;
+    file.write_all(footer)?;
+    let packed = Packed {
+        end,
+        table: table_at,
+        table_bytes: crate::frame::to_u32(table.len() as u64),
+        table_checksum: crc32fast::hash(&table),
+    };
+    let header = SegmentHeader { storage: Storage::Packed(packed), ..header };
+    file.write_all_at(&header.to_bytes(), 0)?;
+    file.sync_all()?;
+    Ok(Finished::Whole)
+}
+
+fn new_path(store: &Store, number: SegmentNumber) -> PathBuf {
+    store.layout.segment(number).with_extension("new")
+}
