@@ -14,6 +14,55 @@ pub trait Family: TryFrom<Event> + Send + 'static {
     fn accepts(kind: Kind) -> bool;
 }
 
+/// Some kinds of events, as a set that may hold a few more than it was told.
+///
+/// A log uses it to pass over what a reader does not want; the reader still looks at what comes. Sixty-four kinds can be
+/// told apart, and others share a place with one of them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct KindSet(u64);
+
+impl KindSet {
+    /// Every kind.
+    pub const ALL: Self = Self(u64::MAX);
+
+    /// The set with these bits, as [`Self::bits`] gave them.
+    pub const fn from_bits(bits: u64) -> Self {
+        Self(bits)
+    }
+
+    /// The set of one kind.
+    pub const fn one(kind: Kind) -> Self {
+        Self(1 << (kind.0 % 64))
+    }
+
+    /// The kinds of a family.
+    pub fn of<E: Family>() -> Self {
+        let kinds = Kind::KNOWN.iter().map(|(kind, ..)| *kind).filter(|kind| E::accepts(*kind));
+        kinds.fold(Self(0), |set, kind| set.with(kind))
+    }
+
+    /// The set with one kind more.
+    #[must_use]
+    pub const fn with(self, kind: Kind) -> Self {
+        Self(self.0 | Self::one(kind).0)
+    }
+
+    /// Whether a kind may be in the set; false only if it is not.
+    pub const fn may_hold(self, kind: Kind) -> bool {
+        self.meets(Self::one(kind))
+    }
+
+    /// Whether two sets may have a kind in common; false only if they have none.
+    pub const fn meets(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// The set as bits, to be stored.
+    pub const fn bits(self) -> u64 {
+        self.0
+    }
+}
+
 impl Family for Event {
     fn accepts(_: Kind) -> bool {
         true
@@ -152,6 +201,21 @@ mod tests {
                 || ImportEvent::accepts(*kind);
             assert!(belongs, "{name} belongs to no family");
         }
+    }
+
+    #[test]
+    fn a_set_of_kinds_never_misses_one() {
+        let set = KindSet::of::<SessionEvent>();
+        for (kind, ..) in Kind::KNOWN {
+            assert!(KindSet::ALL.may_hold(*kind));
+            assert_eq!(
+                set.may_hold(*kind),
+                SessionEvent::accepts(*kind),
+                "{kind}: known kinds are told apart"
+            );
+        }
+        assert!(!KindSet::of::<RunEvent>().meets(KindSet::of::<TranscriptEvent>()));
+        assert_eq!(KindSet::from_bits(set.bits()), set);
     }
 
     #[test]

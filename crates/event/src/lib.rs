@@ -37,7 +37,7 @@ pub use content::{
 pub use edge::{Edge, EdgeKind, EventRef, Initiator, Reason};
 pub use event::{Event, Kind, Opaque, SchemaVersion};
 pub use family::{
-    ContinuationEvent, Family, ImportEvent, PlanEvent, RunEvent, SessionEvent, TranscriptEvent,
+    ContinuationEvent, Family, ImportEvent, KindSet, PlanEvent, RunEvent, SessionEvent, TranscriptEvent,
 };
 pub use fold::{Fold, fold_all};
 pub use header::{EventHeader, HEADER_BYTES};

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use segue_event::{BlobId, Position, SeqRange, SessionId};
+use segue_event::{BlobId, KindSet, Position, SeqRange, SessionId};
 use segue_log::{
     ClaimKey, Commit, Committed, Depth, Direction, EventLog, Head, LogError, PreparedCommit, RawEvents,
     Report, SessionListing, SessionPage, Wakeups,
@@ -117,9 +117,15 @@ impl EventLog for FileLog {
         self.committers.commit(&self.store, prepared)
     }
 
-    fn read(&self, session: SessionId, range: SeqRange, direction: Direction) -> Result<RawEvents, LogError> {
+    fn read_kinds(
+        &self,
+        session: SessionId,
+        range: SeqRange,
+        direction: Direction,
+        kinds: KindSet,
+    ) -> Result<RawEvents, LogError> {
         drop(self.store.view()?);
-        Ok(Box::new(SessionEvents::new(&self.store, session, range, direction)))
+        Ok(Box::new(SessionEvents::new(&self.store, session, range, direction, kinds)))
     }
 
     fn read_log(&self, from: Position) -> Result<RawEvents, LogError> {

@@ -11,7 +11,7 @@
 
 use std::sync::Arc;
 
-use segue_event::{EventHash, Position, Seq, SessionId};
+use segue_event::{EventHash, KindSet, Position, Seq, SessionId};
 use segue_log::{ClaimKey, Head};
 
 use crate::layout::Layout;
@@ -161,6 +161,7 @@ impl Entries {
                 frame: fields.u32()?,
                 event: fields.u32()?,
                 index: fields.u32()?,
+                kinds: KindSet::from_bits(fields.u64()?),
             });
         }
         Some(())
@@ -207,6 +208,7 @@ fn runs_entry(session: &SessionId, part: usize, runs: &[Run]) -> (Vec<u8>, Vec<u
         for number in [run.segment, run.frame, run.event, run.index] {
             value.extend_from_slice(&number.to_le_bytes());
         }
+        value.extend_from_slice(&run.kinds.bits().to_le_bytes());
     }
     (name, value)
 }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use segue_event::{Position, RawEvent, Seq, SeqRange, SessionId};
+use segue_event::{KindSet, Position, RawEvent, Seq, SeqRange, SessionId};
 use segue_log::{Direction, LogError};
 
 use crate::frame::EventCursor;
@@ -18,6 +18,7 @@ pub(crate) struct SessionEvents {
     /// What is still to come, both ends included.
     left: Option<SeqRange>,
     direction: Direction,
+    kinds: KindSet,
     /// The next run to be read, and one more than it when reading backward.
     run: usize,
     ready: VecDeque<RawEvent>,
@@ -34,7 +35,13 @@ struct Located {
 
 impl SessionEvents {
     /// The events within `range`, as far as the session has them.
-    pub(crate) fn new(store: &Arc<Store>, session: SessionId, range: SeqRange, direction: Direction) -> Self {
+    pub(crate) fn new(
+        store: &Arc<Store>,
+        session: SessionId,
+        range: SeqRange,
+        direction: Direction,
+        kinds: KindSet,
+    ) -> Self {
         let known = store.known();
         let entry = known.sessions.get(&session);
         let left = entry.and_then(|entry| SeqRange::new(range.from, range.to.min(entry.head.seq)));
@@ -43,7 +50,7 @@ impl SessionEvents {
             Direction::Forward => after(range.from).saturating_sub(1),
             Direction::Backward => left.map_or(0, |left| after(left.to)),
         };
-        Self { store: Arc::clone(store), session, left, direction, run, ready: VecDeque::new() }
+        Self { store: Arc::clone(store), session, left, direction, kinds, run, ready: VecDeque::new() }
     }
 
     fn take_ready(&mut self, left: SeqRange) -> Option<Result<RawEvent, LogError>> {
@@ -69,15 +76,22 @@ impl SessionEvents {
         }
     }
 
-    /// The next run in the direction of reading; none behind the last.
+    /// The next run in the direction of reading that may hold what is wanted; none behind the last.
     fn next_run(&mut self) -> Option<Located> {
-        let index = match self.direction {
-            Direction::Forward => self.run,
-            Direction::Backward => self.run.checked_sub(1)?,
-        };
-        let known = self.store.known();
+        let store = Arc::clone(&self.store);
+        let known = store.known();
         let runs = &known.sessions.get(&self.session)?.runs;
-        let run = *runs.get(index)?;
+        let (index, run) = loop {
+            let index = match self.direction {
+                Direction::Forward => self.run,
+                Direction::Backward => self.run.checked_sub(1)?,
+            };
+            let run = *runs.get(index)?;
+            if run.kinds.meets(self.kinds) {
+                break (index, run);
+            }
+            self.pass_over(index, &run, runs.get(index + 1))?;
+        };
         let next = runs.get(index + 1).filter(|next| next.place() == run.place());
         let until = next.map(|next| next.event);
         let segment = Arc::clone(&known.spans.get(&run.place().segment)?.segment);
@@ -88,6 +102,22 @@ impl SessionEvents {
             Direction::Backward => index,
         };
         Some(Located { run, segment, check, until })
+    }
+
+    /// Leaves out a run; none if nothing is left behind it.
+    fn pass_over(&mut self, index: usize, run: &Run, next: Option<&Run>) -> Option<()> {
+        let left = self.left?;
+        self.left = match self.direction {
+            Direction::Forward => next.and_then(|next| SeqRange::new(next.seq.max(left.from), left.to)),
+            Direction::Backward => {
+                run.seq.previous().and_then(|to| SeqRange::new(left.from, to.min(left.to)))
+            }
+        };
+        self.run = match self.direction {
+            Direction::Forward => index + 1,
+            Direction::Backward => index,
+        };
+        self.left.map(drop)
     }
 
     fn read_run(&mut self, located: &Located, left: SeqRange) -> Result<(), LogError> {
@@ -122,13 +152,16 @@ impl Iterator for SessionEvents {
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             let left = self.left?;
-            if let Some(event) = self.take_ready(left) {
-                return Some(event);
+            match self.take_ready(left) {
+                Some(Ok(event)) if !self.kinds.may_hold(event.kind()) => continue,
+                Some(event) => return Some(event),
+                None => {}
             }
             let Some(located) = self.next_run() else {
-                self.left = None;
-                return Some(Err(self.gap(left.from)));
+                // Nothing is left if the rest was passed over; else something that is due was not there.
+                return self.left.take().map(|left| Err(self.gap(left.from)));
             };
+            let left = self.left?;
             if let Err(error) = self.read_run(&located, left) {
                 return Some(Err(error));
             }

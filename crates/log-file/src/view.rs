@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry as MapEntry;
 use std::sync::Arc;
 
-use segue_event::{EventHeader, Position, Seq, SessionId};
+use segue_event::{EventHeader, KindSet, Position, Seq, SessionId};
 use segue_log::{ClaimKey, Head, LogError, SessionListing, SessionPage};
 
 use crate::frame::{Outline, to_u32};
@@ -88,6 +88,8 @@ pub(crate) struct Run {
     pub(crate) event: u32,
     /// The event's number in the frame, from 0.
     pub(crate) index: u32,
+    /// The kinds of the run's events.
+    pub(crate) kinds: KindSet,
 }
 
 impl Run {
@@ -214,10 +216,13 @@ impl View {
         let continues = entry.runs.last().is_some_and(|run| {
             (run.segment, run.frame) == (segment, byte) && header.seq.get() - run.seq.get() < RUN_EVENTS
         });
-        if !continues {
-            let run =
-                Run { seq: header.seq, segment, frame: byte, event: spot.offset, index: to_u32(spot.index) };
-            entry.runs.push(run);
+        let kinds = KindSet::one(header.kind);
+        match entry.runs.last_mut() {
+            Some(run) if continues => run.kinds = run.kinds.with(header.kind),
+            _ => {
+                let (event, index) = (spot.offset, to_u32(spot.index));
+                entry.runs.push(Run { seq: header.seq, segment, frame: byte, event, index, kinds });
+            }
         }
     }
 

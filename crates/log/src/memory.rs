@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use parking_lot::RwLock;
-use segue_event::{BlobId, Position, RawEvent, Seq, SeqRange, SessionId};
+use segue_event::{BlobId, KindSet, Position, RawEvent, Seq, SeqRange, SessionId};
 
 use crate::limits::BLOB_BYTES_MAX;
 use crate::{
@@ -82,7 +82,13 @@ impl EventLog for MemoryLog {
         Ok(placed.committed)
     }
 
-    fn read(&self, session: SessionId, range: SeqRange, direction: Direction) -> Result<RawEvents, LogError> {
+    fn read_kinds(
+        &self,
+        session: SessionId,
+        range: SeqRange,
+        direction: Direction,
+        kinds: KindSet,
+    ) -> Result<RawEvents, LogError> {
         let Some(head) = self.state.read().head(session) else {
             return Ok(Box::new(std::iter::empty()));
         };
@@ -90,13 +96,13 @@ impl EventLog for MemoryLog {
             return Ok(Box::new(std::iter::empty()));
         };
         let state = Arc::clone(&self.state);
-        let event = move |number| {
-            Seq::new(number).and_then(|seq| state.read().session_event(session, seq).cloned()).map(Ok)
-        };
+        let event =
+            move |number| Seq::new(number).and_then(|seq| state.read().session_event(session, seq).cloned());
+        let wanted = move |event: &RawEvent| kinds.may_hold(event.kind());
         let numbers = range.from.get()..=range.to.get();
         Ok(match direction {
-            Direction::Forward => Box::new(numbers.map_while(event)),
-            Direction::Backward => Box::new(numbers.rev().map_while(event)),
+            Direction::Forward => Box::new(numbers.map_while(event).filter(wanted).map(Ok)),
+            Direction::Backward => Box::new(numbers.rev().map_while(event).filter(wanted).map(Ok)),
         })
     }
 

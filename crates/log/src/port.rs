@@ -1,7 +1,7 @@
 //! The port: what an implementation owes.
 
 use bytes::Bytes;
-use segue_event::{BlobId, EventHash, Position, RawEvent, Seq, SeqRange, SessionId};
+use segue_event::{BlobId, EventHash, KindSet, Position, RawEvent, Seq, SeqRange, SessionId};
 
 use crate::{ClaimKey, Commit, Committed, LogError, Report, Wakeups};
 
@@ -25,11 +25,27 @@ pub trait EventLog: Send + Sync {
     /// [`Io`](crate::LogErrorKind::Io). After any of them the log is as it was.
     fn commit(&self, commit: Commit) -> Result<Committed, LogError>;
 
-    /// The events of one session within `range`; empty for a session that does not exist.
+    /// The events of one session within `range` whose kind is in `kinds`; empty for a session that does not exist.
+    ///
+    /// Events of other kinds may be passed over without being read, however many they are.
     ///
     /// # Errors
     /// [`Corrupt`](crate::LogErrorKind::Corrupt) where the record is damaged, with the place; also as an item.
-    fn read(&self, session: SessionId, range: SeqRange, direction: Direction) -> Result<RawEvents, LogError>;
+    fn read_kinds(
+        &self,
+        session: SessionId,
+        range: SeqRange,
+        direction: Direction,
+        kinds: KindSet,
+    ) -> Result<RawEvents, LogError>;
+
+    /// The events of one session within `range`.
+    ///
+    /// # Errors
+    /// As [`Self::read_kinds`].
+    fn read(&self, session: SessionId, range: SeqRange, direction: Direction) -> Result<RawEvents, LogError> {
+        self.read_kinds(session, range, direction, KindSet::ALL)
+    }
 
     /// The events of all sessions from `from` to the end the log has at the time of the call, in log order.
     ///

@@ -8,8 +8,8 @@ use segue_continuation::{
     decide, normalise,
 };
 use segue_event::{
-    Author, ContinuationEvent, ContinuationId, EventRef, Message, Recorded, SeqRange, SessionId,
-    SourceTarget, TranscriptEvent,
+    Author, ContinuationEvent, ContinuationId, EventRef, Kind, KindSet, Message, Recorded, SeqRange,
+    SessionId, SourceTarget, TranscriptEvent,
 };
 use segue_log::{Direction, EventLog, LogError, LogErrorKind};
 use segue_projection::{Diagnostic, Origin, Projection, admit, compile, measure};
@@ -224,7 +224,8 @@ impl From<Replayed> for ContinuedSession {
 
 /// The newest message that a user or a trigger wrote.
 fn initiating(log: &dyn EventLog, session: SessionId) -> Result<Option<Recorded<Message>>, LogError> {
-    for raw in log.read(session, SeqRange::ALL, Direction::Backward)? {
+    let messages = KindSet::one(Kind::Message);
+    for raw in log.read_kinds(session, SeqRange::ALL, Direction::Backward, messages)? {
         let Some(recorded) = raw?.decode_as::<TranscriptEvent>().map_err(LogError::codec)? else { continue };
         let Recorded { session, seq, position, time, hash, event } = recorded;
         if let TranscriptEvent::Message(message) = event

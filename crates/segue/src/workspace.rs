@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use segue_continuation::{Budget, SessionState, StateEvent};
-use segue_event::{AgentId, Event, Fold as _, ModelOverride, SeqRange, SessionId, SessionStarted, Title};
+use segue_event::{
+    AgentId, Event, Fold as _, KindSet, ModelOverride, SeqRange, SessionId, SessionStarted, Title,
+};
 use segue_log::{Commit, Committed, Depth, Direction, EventLog, Expected, LogError, NewEvent, Report};
 
 use segue_log_file::FileLog;
@@ -149,7 +151,7 @@ pub(crate) fn session_state(
     session: SessionId,
 ) -> Result<Option<SessionState>, LogError> {
     let mut state: Option<SessionState> = None;
-    for raw in log.read(session, SeqRange::ALL, Direction::Forward)? {
+    for raw in log.read_kinds(session, SeqRange::ALL, Direction::Forward, KindSet::of::<StateEvent>())? {
         let Some(recorded) = raw?.decode_as::<StateEvent>().map_err(LogError::codec)? else { continue };
         match &mut state {
             Some(state) => state.apply(&recorded),

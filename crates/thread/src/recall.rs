@@ -1,7 +1,7 @@
 //! Finding text in a session and its ancestors, verbatim, with an account of where was looked.
 
 use memchr::memmem::Finder;
-use segue_event::{EventHash, Position, Seq, SeqRange, SessionId, Timestamp, TranscriptEvent};
+use segue_event::{EventHash, KindSet, Position, Seq, SeqRange, SessionId, Timestamp, TranscriptEvent};
 use segue_frame::{Entry, Part, Who};
 use segue_log::{Direction, EventLog, LogError};
 
@@ -174,7 +174,8 @@ impl Walk<'_> {
         up_to: Position,
     ) -> Result<Option<Seq>, LogError> {
         let mut answer_bytes: usize = self.answer.hits.iter().map(|hit| hit.excerpt.len()).sum();
-        for raw in log.read(thread, SeqRange::up_to(before), Direction::Backward)? {
+        let kinds = KindSet::of::<TranscriptEvent>();
+        for raw in log.read_kinds(thread, SeqRange::up_to(before), Direction::Backward, kinds)? {
             let raw = raw?;
             if raw.position > up_to {
                 continue;

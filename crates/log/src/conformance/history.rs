@@ -4,9 +4,9 @@
 
 use proptest::prelude::{Just, Strategy, any, prop_oneof};
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
-use segue_event::{BlobId, SeqRange};
+use segue_event::{BlobId, Kind, KindSet, SeqRange};
 
-use super::sample::{contents, key, message, position, seq, session};
+use super::sample::{contents, described, key, message, position, seq, session};
 use super::{Effort, Subject};
 use crate::{ClaimKey, Commit, Depth, Direction, EventLog, Expected, LogError, MemoryLog, SessionPage, Wait};
 
@@ -32,11 +32,32 @@ pub(super) fn check<S: Subject>(make: impl FnMut() -> S, effort: Effort) {
 #[derive(Clone, Debug)]
 enum Step {
     Commit { appends: Vec<(u8, Expecting, u8, u16)>, claims: Vec<u8>, wait: Wait },
-    Read { session: u8, from: u64, length: u64, direction: Direction },
+    Read { session: u8, from: u64, length: u64, direction: Direction, kinds: Wanted },
     ReadLog { from: u64 },
     Sessions { before: Option<u64>, limit: usize },
     Blob(u8),
+    Settle,
     Reopen,
+}
+
+/// Which kinds are read.
+#[derive(Clone, Copy, Debug)]
+enum Wanted {
+    All,
+    Messages,
+    Descriptions,
+    Plans,
+}
+
+impl Wanted {
+    fn kinds(self) -> KindSet {
+        match self {
+            Self::All => KindSet::ALL,
+            Self::Messages => KindSet::one(Kind::Message),
+            Self::Descriptions => KindSet::one(Kind::SessionDescribed),
+            Self::Plans => KindSet::one(Kind::PlanSet),
+        }
+    }
 }
 
 /// What an append expects.
@@ -51,8 +72,11 @@ fn step() -> impl Strategy<Value = Step> {
     let direction = prop_oneof![Just(Direction::Forward), Just(Direction::Backward)];
     prop_oneof![
         8 => commit(),
-        2 => (0..SESSIONS, 1..12u64, 0..12u64, direction)
-            .prop_map(|(session, from, length, direction)| Step::Read { session, from, length, direction }),
+        3 => (0..SESSIONS, 1..12u64, 0..12u64, direction, wanted())
+            .prop_map(|(session, from, length, direction, kinds)| {
+                Step::Read { session, from, length, direction, kinds }
+            }),
+        1 => Just(Step::Settle),
         1 => (1..40u64).prop_map(|from| Step::ReadLog { from }),
         1 => (proptest::option::of(1..40u64), 0..4usize)
             .prop_map(|(before, limit)| Step::Sessions { before, limit }),
@@ -61,13 +85,17 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
+fn wanted() -> impl Strategy<Value = Wanted> {
+    prop_oneof![Just(Wanted::All), Just(Wanted::Messages), Just(Wanted::Descriptions), Just(Wanted::Plans)]
+}
+
 fn commit() -> impl Strategy<Value = Step> {
     let expecting = prop_oneof![
         3 => Just(Expecting::Head),
         3 => Just(Expecting::RightSeq),
         1 => (1..5u64).prop_map(Expecting::Seq),
     ];
-    let append = (0..SESSIONS, expecting, 0..4u8, 0..600u16);
+    let append = (0..SESSIONS, expecting, 0..6u8, 0..600u16);
     let appends = proptest::collection::vec(append, 1..=3);
     let claims = proptest::collection::vec(0..KEYS, 0..=2);
     let wait = prop_oneof![4 => Just(Wait::Durable), 1 => Just(Wait::Ordered)];
@@ -112,9 +140,10 @@ fn answer_or_error(log: &dyn EventLog, step: &Step) -> Result<String, LogError> 
         Step::Commit { appends, claims, wait } => {
             format!("{:?}", log.commit(commit_of(log, appends, claims, *wait)?)?)
         }
-        Step::Read { session: number, from, length, direction } => {
+        Step::Read { session: number, from, length, direction, kinds } => {
             let range = SeqRange { from: seq(*from), to: seq(*from).plus(*length) };
-            let events: Result<Vec<_>, _> = log.read(session(*number), range, *direction)?.collect();
+            let events: Result<Vec<_>, _> =
+                log.read_kinds(session(*number), range, *direction, kinds.kinds())?.collect();
             format!("{:?}", events?)
         }
         Step::ReadLog { from } => {
@@ -129,6 +158,7 @@ fn answer_or_error(log: &dyn EventLog, step: &Step) -> Result<String, LogError> 
             let id = log.put_blob(&bytes)?;
             format!("{before} {id} {:?}", log.blob(&id)?)
         }
+        Step::Settle => log.settle().map(|()| String::new())?,
         Step::Reopen => String::new(),
     })
 }
@@ -148,7 +178,9 @@ fn commit_of(
             Expecting::Seq(wanted) => Expected::Seq(seq(*wanted)),
         };
         let text = |index| format!("{index} {}", "x".repeat(usize::from(*length)));
-        let events = (0..*count).map(|index| message(&text(index))).collect();
+        // Three messages to one description, so that runs of one kind and of both come about.
+        let event = |index| if index % 4 == 3 { described(&text(index)) } else { message(&text(index)) };
+        let events = (0..*count).map(event).collect();
         commit = commit.append(session(*number), expected, events);
     }
     Ok(claims.iter().fold(commit, |commit, number| commit.claim(key(&number.to_string()))))

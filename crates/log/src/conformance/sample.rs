@@ -2,7 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a failed assumption is a failed test")]
 
-use segue_event::{Author, Message, Position, RawEvent, Role, Seq, SeqRange, SessionId, Timestamp};
+use segue_event::{
+    Author, Message, Position, RawEvent, Role, Seq, SeqRange, SessionDescribed, SessionId, Timestamp,
+};
 
 use crate::{ClaimKey, Commit, Direction, EventLog, Expected, Head, LogError, NewEvent, SessionPage};
 
@@ -24,6 +26,10 @@ pub(super) fn key(name: &str) -> ClaimKey {
 
 pub(super) fn message(text: &str) -> NewEvent {
     NewEvent::new(Timestamp::utc_micros(7), Message::text(Role::User, Author::User, text))
+}
+
+pub(super) fn described(text: &str) -> NewEvent {
+    NewEvent::new(Timestamp::utc_micros(8), SessionDescribed { description: text.to_owned() })
 }
 
 pub(super) fn messages(count: usize) -> Vec<NewEvent> {
