@@ -27,7 +27,7 @@ pub const AGENT_SUCCESSORS_MAX: usize = 8;
 /// The largest request, in bytes of JSON.
 pub const REQUEST_BYTES_MAX: usize = 1024 * 1_024;
 
-/// The most bytes a projection can have: at least [`Budget::MIN_BYTES`].
+/// The most bytes a projection can have: from [`Budget::MIN_BYTES`] to [`Budget::MAX_BYTES`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Budget(usize);
 
@@ -35,12 +35,15 @@ impl Budget {
     /// The smallest budget: 16 KiB.
     pub const MIN_BYTES: usize = 16 * 1_024;
 
+    /// The largest budget: 1 MiB.
+    pub const MAX_BYTES: usize = 1_024 * 1_024;
+
     /// The budget where nothing else was asked for: 40 KiB.
     pub const DEFAULT: Self = Self(40 * 1_024);
 
-    /// A budget of that many bytes; none if it is below [`Self::MIN_BYTES`].
+    /// A budget of that many bytes; none below [`Self::MIN_BYTES`] or above [`Self::MAX_BYTES`].
     pub const fn new(bytes: usize) -> Option<Self> {
-        if bytes >= Self::MIN_BYTES { Some(Self(bytes)) } else { None }
+        if bytes >= Self::MIN_BYTES && bytes <= Self::MAX_BYTES { Some(Self(bytes)) } else { None }
     }
 
     /// How many bytes the projection can have.

@@ -6,22 +6,36 @@ use crate::Refusal;
 
 /// A JSON object whose fields are taken out one by one, so that what is left is known.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Fields(Map<String, Value>);
+pub(crate) struct Fields {
+    left: Map<String, Value>,
+    /// Values whose field was there in both spellings.
+    doubled: Vec<(String, Value)>,
+}
 
 impl Fields {
     /// The fields of an object, or of a string that holds one.
     pub(crate) fn of(field: &str, value: Value) -> Result<Self, Refusal> {
         match unpack(value) {
-            Value::Object(fields) => Ok(Self(fields)),
+            Value::Object(left) => Ok(Self { left, doubled: Vec::new() }),
             other => Err(wrong_shape(field, &other, "an object")),
         }
     }
 
     /// Takes a field by its camel-case name, or by the same name in snake case. JSON null is no field.
+    ///
+    /// Where both are there the first wins, and the other stays in what is left.
     pub(crate) fn take(&mut self, name: &str) -> Option<Value> {
-        let found = self.0.remove(name);
-        let spelled = self.0.remove(&snake_case(name)).filter(|_| name != snake_case(name));
-        found.filter(|value| !value.is_null()).or(spelled).filter(|value| !value.is_null())
+        let snake = snake_case(name);
+        let found = self.left.remove(name).filter(|value| !value.is_null());
+        let spelled =
+            if snake == name { None } else { self.left.remove(&snake).filter(|value| !value.is_null()) };
+        match (found, spelled) {
+            (Some(found), Some(spelled)) => {
+                self.doubled.push((snake, spelled));
+                Some(found)
+            }
+            (found, spelled) => found.or(spelled),
+        }
     }
 
     /// Takes a field that must be a text, trimmed; an empty one is missing.
@@ -64,7 +78,7 @@ impl Fields {
         if self.contains(name) {
             return Some(value);
         }
-        self.0.insert(name.to_owned(), value);
+        self.left.insert(name.to_owned(), value);
         None
     }
 
@@ -72,12 +86,12 @@ impl Fields {
     pub(crate) fn contains(&self, name: &str) -> bool {
         [name.to_owned(), snake_case(name)]
             .iter()
-            .any(|name| self.0.get(name).is_some_and(|value| !value.is_null()))
+            .any(|name| self.left.get(name).is_some_and(|value| !value.is_null()))
     }
 
     /// What was not taken.
     pub(crate) fn rest(self) -> impl Iterator<Item = (String, Value)> {
-        self.0.into_iter().filter(|(_, value)| !value.is_null())
+        self.left.into_iter().filter(|(_, value)| !value.is_null()).chain(self.doubled)
     }
 }
 

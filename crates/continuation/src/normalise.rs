@@ -41,13 +41,14 @@ pub fn normalise(arguments: &str, current: SessionId) -> Result<Request, Refusal
     let mut top = Fields::of("", value).map_err(|refusal| {
         if let Refusal::WrongShape { found, .. } = refusal { Refusal::NotAnObject { found } } else { refusal }
     })?;
-    let (handoff, spare) = hoist(&mut top)?;
+    let (handoff, mut spare) = hoist(&mut top)?;
     let reason = reason(&mut top)?;
     let title = required(&mut top, "", "title", "name the successor")?;
     at_most("title", &title, TITLE_BYTES_MAX)?;
     let description = required(&mut top, "", "description", "say in a sentence how things stand")?;
     at_most("description", &description, DESCRIPTION_BYTES_MAX)?;
-    let sources = sources(top.take_list("sources"), current)?;
+    let (sources, unknown) = sources(top.take_list("sources"), current)?;
+    spare.extend(unknown);
     let plan = plan_transfer(&mut top)?;
     let handoff = read_handoff(handoff, spare, top)?;
     Ok(Request { reason, title, description, handoff, sources, plan })
@@ -57,7 +58,7 @@ const TOP_LEVEL: [&str; 5] = ["reason", "title", "description", "sources", "tran
 
 /// Takes the handoff out of the top level, and lifts out of it what belongs beside it. What was there twice comes back
 /// as second value.
-fn hoist(top: &mut Fields) -> Result<(Fields, Vec<(String, Value)>), Refusal> {
+fn hoist(top: &mut Fields) -> Result<(Fields, Vec<Spare>), Refusal> {
     let Some(handoff) = top.take("handoff") else {
         return Err(missing("handoff", "write it for a colleague who has read nothing"));
     };
@@ -78,7 +79,7 @@ fn reason(top: &mut Fields) -> Result<Reason, Refusal> {
     Reason::from_word(&word.to_lowercase().replace([' ', '-'], "_")).ok_or(Refusal::UnknownReason { word })
 }
 
-fn read_handoff(mut fields: Fields, spare: Vec<(String, Value)>, top: Fields) -> Result<Handoff, Refusal> {
+fn read_handoff(mut fields: Fields, spare: Vec<Spare>, top: Fields) -> Result<Handoff, Refusal> {
     let purpose = required(&mut fields, "handoff", "purpose", "say what the work is for")?;
     let current_request =
         required(&mut fields, "handoff", "currentRequest", "say what is asked for right now")?;
@@ -93,8 +94,10 @@ fn read_handoff(mut fields: Fields, spare: Vec<(String, Value)>, top: Fields) ->
         cautions: list("cautions")?,
         extra: BTreeMap::new(),
     };
-    if let Some(Value::Object(extra)) = fields.take("extra") {
-        spare_into(&mut handoff.extra, extra);
+    match fields.take("extra") {
+        Some(Value::Object(extra)) => spare_into(&mut handoff.extra, extra),
+        Some(other) => spare_into(&mut handoff.extra, [("extra".to_owned(), other)]),
+        None => {}
     }
     spare_into(&mut handoff.extra, fields.rest());
     spare_into(&mut handoff.extra, spare);
@@ -103,7 +106,7 @@ fn read_handoff(mut fields: Fields, spare: Vec<(String, Value)>, top: Fields) ->
 }
 
 /// Keeps whatever was not asked for, so that nothing an agent wrote is lost.
-fn spare_into(extra: &mut BTreeMap<String, Vec<String>>, fields: impl IntoIterator<Item = (String, Value)>) {
+fn spare_into(extra: &mut BTreeMap<String, Vec<String>>, fields: impl IntoIterator<Item = Spare>) {
     for (key, value) in fields {
         let texts = any_texts(value);
         if !texts.is_empty() {
@@ -125,14 +128,30 @@ fn plan_transfer(top: &mut Fields) -> Result<Option<PlanTransfer>, Refusal> {
     found.map(Some).ok_or_else(|| wrong_shape("transfer.plan", &Value::String(word), "carry, close or omit"))
 }
 
-fn sources(values: Vec<Value>, current: SessionId) -> Result<Vec<Source>, Refusal> {
+/// A field that nobody asked for, and what it holds.
+type Spare = (String, Value);
+
+/// The sources, and whatever else was written into them.
+fn sources(values: Vec<Value>, current: SessionId) -> Result<(Vec<Source>, Vec<Spare>), Refusal> {
     if values.len() > SOURCES_MAX {
         return Err(Refusal::TooManySources { count: values.len(), max: SOURCES_MAX });
     }
-    (0..).zip(values).map(|(index, value)| source(&format!("sources[{index}]"), value, current)).collect()
+    let mut spare = Vec::new();
+    let read = |(index, value): (usize, Value)| {
+        let path = format!("sources[{index}]");
+        let (source, unknown) = source(&path, value, current)?;
+        spare.extend(unknown.map(|(key, value)| (join(&path, &key), value)));
+        Ok(source)
+    };
+    let sources = (0..).zip(values).map(read).collect::<Result<_, Refusal>>()?;
+    Ok((sources, spare))
 }
 
-fn source(path: &str, value: Value, current: SessionId) -> Result<Source, Refusal> {
+fn source(
+    path: &str,
+    value: Value,
+    current: SessionId,
+) -> Result<(Source, impl Iterator<Item = Spare> + use<>), Refusal> {
     let mut fields = Fields::of(path, value)?;
     let kind = fields.take_text(path, "type")?.or(fields.take_text(path, "kind")?);
     let target = match kind.as_deref() {
@@ -152,7 +171,7 @@ fn source(path: &str, value: Value, current: SessionId) -> Result<Source, Refusa
     };
     let relevance = required(&mut fields, path, "relevance", "say why the source matters")?;
     at_most(&join(path, "relevance"), &relevance, RELEVANCE_BYTES_MAX)?;
-    Ok(Source { target, relevance })
+    Ok((Source { target, relevance }, fields.rest()))
 }
 
 const SOURCE_TYPES: &str = "resource, memory, session_events or session_event";

@@ -117,3 +117,17 @@ fn lists_are_trimmed_and_a_single_item_is_a_list() {
     assert_eq!(handoff.cautions, ["hot"]);
     assert!(handoff.next_actions.is_empty());
 }
+
+#[test]
+fn nothing_that_was_written_is_dropped() {
+    let mut call = clean();
+    call["handoff"]["extra"] = json!("kept as it is");
+    call["handoff"]["current_request"] = json!("the other spelling");
+    call["sources"][0]["colour"] = json!("blue");
+    let request = normalise(&Value::Object(call).to_string(), HERE).unwrap();
+    assert_eq!(request.handoff.current_request, "write tests");
+    let extra = &request.handoff.extra;
+    assert_eq!(extra["extra"], ["kept as it is"]);
+    assert_eq!(extra["current_request"], ["the other spelling"]);
+    assert_eq!(extra["sources[0].colour"], ["blue"]);
+}
