@@ -1,10 +1,6 @@
 //! The compiler.
 
-use segue_event::{
-    Digest, Manifest, Omitted, OmittedItem, ProjectionPart, Seq, SeqRange, SessionId, SourceTarget,
-    WhyOmitted,
-};
-use segue_frame::Entry;
+use std::fmt;
 
 use crate::admit::{render_handoff, render_sources};
 use crate::excerpts::{Excerpts, render_excerpts};
@@ -12,7 +8,11 @@ use crate::lineage::{render_earlier, render_lineage};
 use crate::not_loaded::{RESERVE_BYTES, render_not_loaded};
 use crate::ranges::subtract;
 use crate::recent::{RecentExchanges, render_recent};
-use crate::{COMPILER, Input, Recipe};
+use crate::{COMPILER, CutEntry, Input, Recipe};
+use segue_event::{
+    Digest, Manifest, Omitted, OmittedItem, ProjectionPart, Seq, SeqRange, SessionId, SourceTarget,
+    WhyOmitted,
+};
 
 /// The first context of a successor, with its account.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -26,15 +26,28 @@ pub struct Projection {
 /// Something that whoever asked for the projection may want to know.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Diagnostic {
-    /// A cited range did not fit and is only linked.
+    /// A cited range is only linked.
     CitedRangeOmitted {
         /// The session.
         thread: SessionId,
         /// The events.
         range: SeqRange,
+        /// Why it is not shown.
+        why: WhyOmitted,
     },
     /// No recent exchange fitted beside the rest.
     NoRecentExchanges,
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::CitedRangeOmitted { thread, range, why } => {
+                write!(f, "cited events {range} of thread:{thread} are linked, not shown: {}", why.as_str())
+            }
+            Self::NoRecentExchanges => f.write_str("no recent exchange is shown: nothing more fits"),
+        }
+    }
 }
 
 /// Compiles a projection. What does not fit is left out and listed.
@@ -101,8 +114,8 @@ impl Text {
 }
 
 /// The entries that can be shown as recent exchanges, newest first.
-fn candidates<'a>(input: &'a Input, cited: &'a [SeqRange]) -> impl Iterator<Item = &'a Entry> {
-    let is_candidate = |entry: &&Entry| {
+fn candidates<'a>(input: &'a Input, cited: &'a [SeqRange]) -> impl Iterator<Item = &'a CutEntry> {
+    let is_candidate = |entry: &&CutEntry| {
         entry.seq < input.origin.initiating
             && Some(entry.seq) != input.recent.projection
             && !entry.parts.is_empty()
@@ -166,10 +179,13 @@ fn diagnose(
     cited: &[SeqRange],
     recent: &RecentExchanges,
 ) -> Vec<Diagnostic> {
-    let dropped = excerpts.omitted.iter().filter(|(.., why)| *why == WhyOmitted::OverBudget);
-    let mut diagnostics: Vec<_> = dropped
-        .map(|(thread, range, _)| Diagnostic::CitedRangeOmitted { thread: *thread, range: *range })
-        .collect();
+    let dropped = excerpts.omitted.iter().filter(|(.., why)| *why != WhyOmitted::InitiatingMessage);
+    let omitted = |(thread, range, why): &(SessionId, SeqRange, WhyOmitted)| Diagnostic::CitedRangeOmitted {
+        thread: *thread,
+        range: *range,
+        why: *why,
+    };
+    let mut diagnostics: Vec<_> = dropped.map(omitted).collect();
     let had_some = candidates(input, cited).next().is_some();
     if had_some && recent.frame.is_empty() {
         diagnostics.push(Diagnostic::NoRecentExchanges);

@@ -1,6 +1,6 @@
 //! Cited ranges: whole or not at all, in the agent's order, overlapping ones merged.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use segue_event::{Digest, Included, Seq, SeqRange, SessionId, WhyOmitted};
 use segue_frame::{Entry, Tag};
@@ -27,28 +27,22 @@ pub(crate) fn render_excerpts(
 ) -> Excerpts {
     let mut excerpts = Excerpts::default();
     let mut left = bytes_max;
-    for group in merge(cited) {
-        let Some(entries) = group.entries else {
-            excerpts.omit(group.thread, group.range, WhyOmitted::OverBudget);
-            continue;
-        };
-        let is_shown = |entry: &Entry| group.thread != predecessor || entry.seq != initiating;
-        let entries: Vec<&Entry> = entries.into_values().filter(|entry| is_shown(entry)).collect();
-        let rendered: String = entries.iter().map(|entry| entry.render()).collect();
+    let mut open: VecDeque<Group<'_>> = merge(cited.iter().collect()).into();
+    while let Some(group) = open.pop_front() {
         let is_initiating = group.thread == predecessor && group.range.contains(initiating);
         let hidden = is_initiating.then(|| SeqRange::one(initiating));
-        if rendered.is_empty() {
-            excerpts.leave_out_empty(group.thread, group.range, hidden);
+        let Some(frame) = group.render(hidden).filter(|frame| frame.len() <= left) else {
+            // One range that is too large does not take those down that it overlaps with.
+            let (largest, rest) = group.without_largest();
+            excerpts.omit(largest.thread, largest.range, WhyOmitted::OverBudget);
+            merge(rest).into_iter().rev().for_each(|smaller| open.push_front(smaller));
             continue;
-        }
-        let frame = frame(group.thread, group.range, &rendered);
-        if frame.len() > left {
-            excerpts.omit(group.thread, group.range, WhyOmitted::OverBudget);
-            continue;
-        }
+        };
         left -= frame.len();
-        excerpts.frames.push(frame);
-        excerpts.include(group.thread, group.range, hidden, &entries);
+        excerpts.include(&group, hidden);
+        if !frame.is_empty() {
+            excerpts.frames.push(frame);
+        }
     }
     excerpts
 }
@@ -69,25 +63,18 @@ impl Excerpts {
     }
 
     /// Accounts for a rendered group: an item for each stretch of it that is really shown.
-    fn include(&mut self, thread: SessionId, range: SeqRange, hidden: Option<SeqRange>, entries: &[&Entry]) {
-        for shown in subtract(range, hidden.as_slice()) {
-            let inside = entries.iter().filter(|entry| shown.contains(entry.seq));
-            let rendered: String = inside.map(|entry| entry.render()).collect();
+    fn include(&mut self, group: &Group<'_>, hidden: Option<SeqRange>) {
+        for stretch in subtract(group.range, hidden.as_slice()) {
+            let rendered = group.lines(stretch);
+            if rendered.is_empty() {
+                self.omit(group.thread, stretch, WhyOmitted::NothingToShow);
+                continue;
+            }
             let rendered = Digest::of(rendered.as_bytes());
-            self.included.push(Included { thread, range: shown, cuts: Vec::new(), rendered });
+            self.included.push(Included { thread: group.thread, range: stretch, cuts: Vec::new(), rendered });
         }
         if let Some(hidden) = hidden {
-            self.omit(thread, hidden, WhyOmitted::InitiatingMessage);
-        }
-    }
-
-    /// Accounts for a group that has no lines to show, or none but the initiating message.
-    fn leave_out_empty(&mut self, thread: SessionId, range: SeqRange, hidden: Option<SeqRange>) {
-        if let Some(hidden) = hidden {
-            self.omit(thread, hidden, WhyOmitted::InitiatingMessage);
-        }
-        for empty in subtract(range, hidden.as_slice()) {
-            self.omit(thread, empty, WhyOmitted::NothingToShow);
+            self.omit(group.thread, hidden, WhyOmitted::InitiatingMessage);
         }
     }
 
@@ -100,14 +87,61 @@ impl Excerpts {
 struct Group<'a> {
     thread: SessionId,
     range: SeqRange,
-    /// None where one of the ranges is too large.
-    entries: Option<BTreeMap<Seq, &'a Entry>>,
+    members: Vec<&'a CitedRange>,
 }
 
-fn merge(cited: &[CitedRange]) -> Vec<Group<'_>> {
+impl<'a> Group<'a> {
+    /// The frame; empty if there is nothing to show, none if a member is too large to have been read.
+    fn render(&self, hidden: Option<SeqRange>) -> Option<String> {
+        if self.members.iter().any(|member| member.cited == Cited::TooLarge) {
+            return None;
+        }
+        let stretches = subtract(self.range, hidden.as_slice());
+        let lines: String = stretches.into_iter().map(|stretch| self.lines(stretch)).collect();
+        if lines.is_empty() {
+            return Some(lines);
+        }
+        let thread = format!("thread:{}", self.thread);
+        let (from, to) = (self.range.from.to_string(), self.range.to.to_string());
+        Some(Tag::Excerpt.frame(&[("source", &thread), ("from", &from), ("to", &to)], &lines))
+    }
+
+    /// The lines of the events within a range, each once.
+    fn lines(&self, range: SeqRange) -> String {
+        let entries: BTreeMap<Seq, &Entry> = self
+            .members
+            .iter()
+            .flat_map(|member| match &member.cited {
+                Cited::Entries(entries) => entries.as_slice(),
+                Cited::TooLarge => &[],
+            })
+            .filter(|entry| range.contains(entry.seq))
+            .map(|entry| (entry.seq, entry))
+            .collect();
+        entries.values().map(|entry| entry.render()).collect()
+    }
+
+    /// The member that takes the most room, and the others in the order in which they were cited.
+    fn without_largest(self) -> (&'a CitedRange, Vec<&'a CitedRange>) {
+        let size = |member: &CitedRange| match &member.cited {
+            Cited::TooLarge => usize::MAX,
+            Cited::Entries(entries) => entries.iter().map(|entry| entry.render().len()).sum(),
+        };
+        let mut largest = 0;
+        for (index, member) in self.members.iter().enumerate() {
+            if self.members.get(largest).is_some_and(|best| size(member) > size(best)) {
+                largest = index;
+            }
+        }
+        let mut members = self.members;
+        (members.remove(largest), members)
+    }
+}
+
+fn merge(cited: Vec<&CitedRange>) -> Vec<Group<'_>> {
     let mut groups: Vec<Group<'_>> = Vec::new();
     for range in cited {
-        let mut group = Group { thread: range.thread, range: range.range, entries: entries_of(&range.cited) };
+        let mut group = Group { thread: range.thread, range: range.range, members: vec![range] };
         let mut place = groups.len();
         // Merging can make the group reach further groups, so look until none overlaps.
         while let Some(at) = groups.iter().position(|other| overlap(other, &group)) {
@@ -120,28 +154,12 @@ fn merge(cited: &[CitedRange]) -> Vec<Group<'_>> {
     groups
 }
 
-fn entries_of(cited: &Cited) -> Option<BTreeMap<Seq, &Entry>> {
-    match cited {
-        Cited::Entries(entries) => Some(entries.iter().map(|entry| (entry.seq, entry)).collect()),
-        Cited::TooLarge => None,
-    }
-}
-
 fn overlap(one: &Group<'_>, other: &Group<'_>) -> bool {
     one.thread == other.thread && one.range.from <= other.range.to && other.range.from <= one.range.to
 }
 
 fn joined<'a>(one: Group<'a>, other: Group<'a>) -> Group<'a> {
     let range = SeqRange { from: one.range.from.min(other.range.from), to: one.range.to.max(other.range.to) };
-    let entries = one.entries.zip(other.entries).map(|(mut entries, more)| {
-        entries.extend(more);
-        entries
-    });
-    Group { thread: one.thread, range, entries }
-}
-
-fn frame(thread: SessionId, range: SeqRange, rendered: &str) -> String {
-    let thread = format!("thread:{thread}");
-    let (from, to) = (range.from.to_string(), range.to.to_string());
-    Tag::Excerpt.frame(&[("source", &thread), ("from", &from), ("to", &to)], rendered)
+    let members = one.members.into_iter().chain(other.members).collect();
+    Group { thread: one.thread, range, members }
 }

@@ -1,9 +1,9 @@
 //! What a projection is compiled from.
 
 use segue_event::{ContinuationId, PlanTransfer, Position, Reason, Seq, SeqRange, SessionId};
-use segue_frame::Entry;
+use segue_frame::{Entry, Part};
 
-use crate::Admitted;
+use crate::{Admitted, RECENT_TEXT_CHARS_MAX};
 
 /// Everything a projection is compiled from. What has to be read from a log was read before.
 #[derive(Clone, Debug)]
@@ -69,9 +69,34 @@ pub enum Cited {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Recent {
     /// The newest entries, newest first, as many as the recipe takes or there are.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<CutEntry>,
     /// The predecessor's own projection, which is no exchange.
     pub projection: Option<Seq>,
+}
+
+/// An entry of which only as much is held as recent exchanges show.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CutEntry {
+    /// The event's number.
+    pub seq: Seq,
+    /// The texts, cut at [`RECENT_TEXT_CHARS_MAX`](crate::RECENT_TEXT_CHARS_MAX) characters, each with the number of
+    /// characters that it has more.
+    pub parts: Vec<(Part, usize)>,
+}
+
+impl CutEntry {
+    /// Cuts the texts of an entry.
+    pub fn of(entry: Entry) -> Self {
+        let cut = |mut part: Part| {
+            let Some((end, _)) = part.text.char_indices().nth(RECENT_TEXT_CHARS_MAX) else {
+                return (part, 0);
+            };
+            let rest = part.text.split_off(end);
+            part.text.shrink_to_fit();
+            (part, rest.chars().count())
+        };
+        Self { seq: entry.seq, parts: entry.parts.into_iter().map(cut).collect() }
+    }
 }
 
 /// The handoff that the predecessor itself was given.

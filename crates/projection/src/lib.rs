@@ -22,7 +22,7 @@ mod recipe;
 
 pub use admit::{Admitted, Sizes, admit, measure};
 pub use compile::{Diagnostic, Projection, compile};
-pub use input::{Cited, CitedRange, EarlierHandoff, Input, Origin, Recent};
+pub use input::{Cited, CitedRange, CutEntry, EarlierHandoff, Input, Origin, Recent};
 pub use recipe::{RECENT_TEXT_CHARS_MAX, Recipe};
 
 /// The version of the compiler. It goes up whenever the same input would give other bytes.

@@ -1,9 +1,9 @@
 //! Recent exchanges: newest first while they fit, shown oldest first, long texts cut.
 
 use segue_event::{ByteRange, Cut, Digest, Included, Seq, SeqRange, SessionId};
-use segue_frame::{Entry, Part, Tag, Who, line};
+use segue_frame::{Tag, Who, line};
 
-use crate::recipe::RECENT_TEXT_CHARS_MAX;
+use crate::CutEntry;
 
 /// What became of the recent entries.
 #[derive(Default)]
@@ -20,7 +20,7 @@ pub(crate) struct RecentExchanges {
 /// Renders entries, given newest first, into at most `bytes_max`. `cited` are the ranges that stand in excerpts.
 pub(crate) fn render_recent<'a>(
     thread: SessionId,
-    entries: impl Iterator<Item = &'a Entry>,
+    entries: impl Iterator<Item = &'a CutEntry>,
     cited: &[SeqRange],
     bytes_max: usize,
 ) -> RecentExchanges {
@@ -55,31 +55,19 @@ struct Rendered {
     cuts: Vec<Cut>,
 }
 
-fn render_cut(entry: &Entry, thread: SessionId) -> Rendered {
-    let mut rendered = Rendered { seq: entry.seq, text: String::new(), cuts: Vec::new() };
-    for part in &entry.parts {
-        match cut_at(part) {
-            None => line::write(&mut rendered.text, entry.seq, &part.who, &part.text),
-            Some(end) => {
-                let (shown, rest) = part.text.split_at(end);
-                line::write(&mut rendered.text, entry.seq, &part.who, shown);
-                let more = format!(
-                    "{} more characters: read thread:{thread} from {seq} to {seq}",
-                    rest.chars().count(),
-                    seq = entry.seq
-                );
-                line::write(&mut rendered.text, entry.seq, &Who::new("(cut)"), &more);
-                let shown = ByteRange { start: 0, end: end as u64 };
-                rendered.cuts.push(Cut { part: part.index, shown });
-            }
+fn render_cut(entry: &CutEntry, thread: SessionId) -> Rendered {
+    let seq = entry.seq;
+    let mut rendered = Rendered { seq, text: String::new(), cuts: Vec::new() };
+    for (part, more_chars) in &entry.parts {
+        line::write(&mut rendered.text, seq, &part.who, &part.text);
+        if *more_chars > 0 {
+            let more = format!("{more_chars} more characters: read thread:{thread} from {seq} to {seq}");
+            line::write(&mut rendered.text, seq, &Who::new("(cut)"), &more);
+            let shown = ByteRange { start: 0, end: part.text.len() as u64 };
+            rendered.cuts.push(Cut { part: part.index, shown });
         }
     }
     rendered
-}
-
-/// The byte at which a text is cut; none if it is short enough.
-fn cut_at(part: &Part) -> Option<usize> {
-    part.text.char_indices().nth(RECENT_TEXT_CHARS_MAX).map(|(at, _)| at)
 }
 
 /// One item for each run of whole entries that nothing cited breaks off, and one for each entry with a cut.

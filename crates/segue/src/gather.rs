@@ -1,10 +1,14 @@
 //! Reads from the log what a projection is compiled from.
 
+use std::collections::BTreeSet;
+
 use segue_continuation::{Budget, SessionState};
-use segue_event::{EventRef, PlanTransfer, Position, Seq, SeqRange, Source, SourceTarget};
+use segue_event::{EventRef, PlanTransfer, Position, Seq, SeqRange, SessionId, Source, SourceTarget};
 use segue_frame::Entry;
 use segue_log::{Direction, EventLog, LogError};
-use segue_projection::{Admitted, Cited, CitedRange, EarlierHandoff, Input, Origin, Recent, Recipe};
+use segue_projection::{
+    Admitted, Cited, CitedRange, CutEntry, EarlierHandoff, Input, Origin, Recent, Recipe,
+};
 use segue_thread::entries;
 
 /// The predecessor's own projection stands here, if it was itself continued from another session.
@@ -22,19 +26,12 @@ pub(crate) struct Given<'a> {
     pub(crate) compiled_at: Option<Position>,
 }
 
-/// Reads what the compiler needs: bounded by the budget, however long the sessions are.
+/// Reads what the compiler needs: bounded by the budget and the recipe, however long the sessions are.
 pub(crate) fn gather(log: &dyn EventLog, given: Given<'_>) -> Result<Input, LogError> {
     let cited = cited(log, given.sources, given.budget)?;
-    let in_predecessor = cited.iter().filter(|cited| cited.thread == given.origin.predecessor);
-    let repeated: usize = in_predecessor
-        .map(|cited| match &cited.cited {
-            Cited::Entries(entries) => entries.len(),
-            Cited::TooLarge => 0,
-        })
-        .sum();
     let recipe = Recipe::of(given.origin.reason);
     // What is cited, or is the predecessor's own projection, is no candidate; read that much more.
-    let wanted = recipe.recent_entries_max + repeated + 1;
+    let wanted = recipe.recent_entries_max + cited_entries(&cited, given.origin.predecessor) + 1;
     let was_continued = given.predecessor.edge.is_some();
     let recent = Recent {
         entries: recent(log, &given.origin, wanted)?,
@@ -52,9 +49,21 @@ pub(crate) fn gather(log: &dyn EventLog, given: Given<'_>) -> Result<Input, LogE
     })
 }
 
-fn recent(log: &dyn EventLog, origin: &Origin, wanted: usize) -> Result<Vec<Entry>, LogError> {
+/// How many different entries of a session are cited.
+fn cited_entries(cited: &[CitedRange], thread: SessionId) -> usize {
+    let mut seqs = BTreeSet::new();
+    for range in cited.iter().filter(|range| range.thread == thread) {
+        if let Cited::Entries(entries) = &range.cited {
+            seqs.extend(entries.iter().map(|entry| entry.seq));
+        }
+    }
+    seqs.len()
+}
+
+fn recent(log: &dyn EventLog, origin: &Origin, wanted: usize) -> Result<Vec<CutEntry>, LogError> {
     let Some(before) = origin.initiating.previous() else { return Ok(Vec::new()) };
-    entries(log, origin.predecessor, SeqRange::up_to(before), Direction::Backward)?.take(wanted).collect()
+    let entries = entries(log, origin.predecessor, SeqRange::up_to(before), Direction::Backward)?;
+    entries.take(wanted).map(|entry| entry.map(CutEntry::of)).collect()
 }
 
 fn cited(log: &dyn EventLog, sources: &[Source], budget: Budget) -> Result<Vec<CitedRange>, LogError> {

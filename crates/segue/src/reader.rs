@@ -7,7 +7,8 @@ use segue_event::{AgentId, ContinuationEvent, Fold as _, Position, Seq, SeqRange
 use segue_frame::Entry;
 use segue_log::{Direction, EventLog, Head, LogError, SessionListing, SessionPage};
 use segue_thread::{
-    Answer, Chain, Cursor, Limit, Page, Query, RecallLimits, edge_into, entry, read_range, recall,
+    Answer, Chain, Cursor, Limit, Page, Query, RecallLimits, ThreadError, edge_into, entry, read_range,
+    recall,
 };
 
 use crate::Error;
@@ -182,7 +183,7 @@ impl Reader {
         if self.is_inside(session)? { Ok(()) } else { Err(Detail::SessionNotFound(session).into()) }
     }
 
-    fn is_inside(&self, session: SessionId) -> Result<bool, LogError> {
+    fn is_inside(&self, session: SessionId) -> Result<bool, ThreadError> {
         match &self.scope {
             Scope::Workspace => Ok(true),
             Scope::Agent(agent) => Ok(agent_of(&*self.log, session)?.as_ref() == Some(agent)),
@@ -191,7 +192,7 @@ impl Reader {
                 Ok(started.is_some_and(|started| started.working_directory == *folder))
             }
             Scope::Chain(newest) => {
-                let chain = Chain::walk(*newest, &|at| edge_into(&*self.log, at))?;
+                let chain = Chain::walk(*newest, &|at| Ok(edge_into(&*self.log, at)?))?;
                 Ok(chain.sessions().contains(&session))
             }
         }

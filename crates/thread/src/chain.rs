@@ -13,35 +13,37 @@ use crate::error::Detail;
 pub struct Chain(Vec<SessionId>);
 
 /// Answers with the edge into a session, wherever it is looked up.
-pub type EdgeLookup<'a> = &'a dyn Fn(SessionId) -> Result<Option<Edge>, LogError>;
+pub type EdgeLookup<'a> = &'a dyn Fn(SessionId) -> Result<Option<Edge>, ThreadError>;
 
 impl Chain {
-    /// The most sessions that a walk takes; longer chains end there.
-    pub const SESSIONS_MAX: usize = 10_000;
+    /// The most sessions that a chain can have; a longer one is an error, never cut.
+    pub const SESSIONS_MAX: usize = 1_000_000;
 
     /// Walks from a session to its origin, by the first event of each.
     ///
     /// # Errors
-    /// If there is no such session, or the log cannot be read.
+    /// If there is no such session, the chain has more than [`Self::SESSIONS_MAX`], or the log cannot be read.
     pub fn of(log: &dyn EventLog, session: SessionId) -> Result<Self, ThreadError> {
         if log.head(session)?.is_none() {
             return Err(Detail::SessionNotFound(session).into());
         }
-        Ok(Self::walk(session, &|at| edge_into(log, at))?)
+        Self::walk(session, &|at| Ok(edge_into(log, at)?))
     }
 
     /// Walks from a session to its origin. A cycle, which no writer of ours makes, ends the walk.
     ///
     /// # Errors
-    /// As `edge_into` has them.
-    pub fn walk(session: SessionId, edge_into: EdgeLookup<'_>) -> Result<Self, LogError> {
+    /// As `edge_into` has them, and if there are more than [`Self::SESSIONS_MAX`] sessions.
+    pub fn walk(session: SessionId, edge_into: EdgeLookup<'_>) -> Result<Self, ThreadError> {
         let mut chain = vec![session];
         let mut seen = BTreeSet::from([session]);
         let mut at = session;
-        while chain.len() < Self::SESSIONS_MAX
-            && let Some(edge) = edge_into(at)?
+        while let Some(edge) = edge_into(at)?
             && seen.insert(edge.predecessor)
         {
+            if chain.len() == Self::SESSIONS_MAX {
+                return Err(Detail::ChainTooLong(session).into());
+            }
             at = edge.predecessor;
             chain.push(at);
         }

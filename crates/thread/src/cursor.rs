@@ -21,11 +21,13 @@ pub struct Cursor {
     pub(crate) thread: u32,
     /// Within it, the event that comes next, going backwards.
     pub(crate) before: Seq,
+    /// Within that, the text that comes next.
+    pub(crate) part: u32,
 }
 
 const VERSION: u8 = 1;
-/// Version, search, up to, end, thread, before.
-const PLAIN_BYTES: usize = 1 + 32 + 8 + 32 + 4 + 8;
+/// Version, search, up to, end, thread, before, part.
+const PLAIN_BYTES: usize = 1 + 32 + 8 + 32 + 4 + 8 + 4;
 /// The first bytes of a hash over the rest: not a secret, only a check against slips.
 const CHECK_BYTES: usize = 8;
 const BYTES: usize = PLAIN_BYTES + CHECK_BYTES;
@@ -43,6 +45,7 @@ impl Cursor {
         bytes.extend(self.end.as_bytes());
         bytes.extend(self.thread.to_le_bytes());
         bytes.extend(self.before.get().to_le_bytes());
+        bytes.extend(self.part.to_le_bytes());
         bytes.extend(check(&bytes));
         bytes
     }
@@ -58,12 +61,14 @@ impl Cursor {
         let (end, rest) = rest.split_first_chunk::<32>()?;
         let (thread, rest) = rest.split_first_chunk::<4>()?;
         let (before, rest) = rest.split_first_chunk::<8>()?;
+        let (part, rest) = rest.split_first_chunk::<4>()?;
         let cursor = Self {
             search: EventHash::from_bytes(*search),
             up_to: Position::new(u64::from_le_bytes(*up_to))?,
             end: EventHash::from_bytes(*end),
             thread: u32::from_le_bytes(*thread),
             before: Seq::new(u64::from_le_bytes(*before))?,
+            part: u32::from_le_bytes(*part),
         };
         rest.is_empty().then_some(cursor)
     }
@@ -114,6 +119,7 @@ mod tests {
             end: EventHash::from_bytes([2; 32]),
             thread: 3,
             before: Seq::new(9).unwrap(),
+            part: 2,
         };
         let text = cursor.to_string();
         assert_eq!(text.parse::<Cursor>().unwrap(), cursor);

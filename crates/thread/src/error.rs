@@ -16,6 +16,8 @@ pub enum ThreadErrorKind {
     SessionNotFound,
     /// The session has no such event, or nothing of it can be shown.
     EntryNotFound,
+    /// A chain has more sessions than are walked.
+    ChainTooLong,
     /// A query cannot be searched for.
     BadQuery,
     /// A cursor is no cursor.
@@ -34,6 +36,8 @@ pub(crate) enum Detail {
     SessionNotFound(SessionId),
     #[error("session {0} has nothing to show at {1}")]
     EntryNotFound(SessionId, Seq),
+    #[error("session {0} has more than {max} ancestors, which is more than are walked", max = crate::Chain::SESSIONS_MAX)]
+    ChainTooLong(SessionId),
     #[error("{0}")]
     BadQuery(String),
     #[error("this is no cursor: pass on exactly what the last answer gave, or none to search from the start")]
@@ -52,6 +56,7 @@ impl ThreadError {
         match &self.0 {
             Detail::SessionNotFound(_) => ThreadErrorKind::SessionNotFound,
             Detail::EntryNotFound(..) => ThreadErrorKind::EntryNotFound,
+            Detail::ChainTooLong(_) => ThreadErrorKind::ChainTooLong,
             Detail::BadQuery(_) => ThreadErrorKind::BadQuery,
             Detail::CursorInvalid => ThreadErrorKind::CursorInvalid,
             Detail::CursorMismatch => ThreadErrorKind::CursorMismatch,

@@ -17,6 +17,6 @@ mod render;
 pub use chain::{Chain, EdgeLookup, edge_into};
 pub use cursor::Cursor;
 pub use error::{ThreadError, ThreadErrorKind};
-pub use page::{LIMIT_DEFAULT, LIMIT_MAX, Limit, Page, entries, entry, read_range};
+pub use page::{LIMIT_DEFAULT, LIMIT_MAX, Limit, PAGE_BYTES_MAX, Page, entries, entry, read_range};
 pub use recall::{Answer, Coverage, Hit, Query, RecallLimits, recall};
 pub use render::render_answer;

@@ -13,6 +13,9 @@ pub const LIMIT_DEFAULT: usize = 200;
 /// How many entries a page can have at most.
 pub const LIMIT_MAX: usize = 1_000;
 
+/// A page ends once its texts have this many bytes, however few entries it has: 4 MiB. It has at least one entry.
+pub const PAGE_BYTES_MAX: usize = 4 * 1_024 * 1_024;
+
 /// How many entries a page has at most: 1 to [`LIMIT_MAX`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limit(usize);
@@ -53,12 +56,14 @@ pub fn read_range(
         return Err(Detail::SessionNotFound(thread).into());
     }
     let mut page = Page { entries: Vec::new(), next: None };
+    let mut bytes = 0;
     for entry in entries(log, thread, range, Direction::Forward)? {
         let entry = entry?;
-        if page.entries.len() == limit.0 {
+        if page.entries.len() == limit.0 || bytes >= PAGE_BYTES_MAX {
             page.next = Some(entry.seq);
             break;
         }
+        bytes += entry.parts.iter().map(|part| part.text.len()).sum::<usize>();
         page.entries.push(entry);
     }
     Ok(page)

@@ -1,9 +1,11 @@
 //! Finding text in a session and its ancestors, verbatim, with an account of where was looked.
 
 use memchr::memmem::Finder;
-use segue_event::{EventHash, KindSet, Position, Seq, SeqRange, SessionId, Timestamp, TranscriptEvent};
+use segue_event::{
+    EventHash, KindSet, Position, RawEvent, Recorded, Seq, SeqRange, SessionId, Timestamp, TranscriptEvent,
+};
 use segue_frame::{Entry, Part, Who};
-use segue_log::{Direction, EventLog, LogError};
+use segue_log::{Direction, EventLog, LogError, LogErrorKind};
 
 use crate::error::Detail;
 use crate::{Chain, Cursor, ThreadError};
@@ -28,17 +30,18 @@ pub fn recall(
         query,
         limits,
         finder: Finder::new(query.0.as_bytes()),
-        answer: Answer::empty(chain, start.up_to),
+        answer: Answer::begun(chain, &start),
+        answer_bytes: 0,
     };
     for (index, thread) in (0..).zip(chain.sessions()).skip(start.thread as usize) {
-        let before = if index == start.thread { start.before } else { Seq::FIRST.plus(u64::MAX) };
-        if let Some(stopped) = walk.thread(log, *thread, before, start.up_to)? {
-            walk.answer.cursor = Some(Cursor { thread: index, before: stopped, ..start });
+        let from = if index == start.thread { Spot::of(&start) } else { Spot::NEWEST };
+        if let Some(Spot { before, part }) = walk.thread(log, *thread, from, start.up_to)? {
+            walk.answer.cursor = Some(Cursor { thread: index, before, part, ..start });
             return Ok(walk.answer);
         }
         walk.answer.coverage.threads_searched = index as usize + 1;
     }
-    walk.answer.coverage.complete = true;
+    walk.answer.coverage.complete = walk.answer.coverage.damaged == 0;
     Ok(walk.answer)
 }
 
@@ -75,7 +78,7 @@ impl Query {
 /// Where a search stops at the latest.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RecallLimits {
-    /// Stop once the excerpts of the hits have this many bytes.
+    /// Stop before the hits have more bytes than this when they are rendered; one hit is always given.
     pub answer_bytes: usize,
     /// Stop once this many bytes of text were searched.
     pub searched_bytes: u64,
@@ -126,6 +129,9 @@ pub struct Hit {
     pub text_bytes: u64,
 }
 
+/// What is counted for a hit beside its excerpt: its label, its offsets, and the indenting of its lines.
+const HIT_BYTES: usize = 160;
+
 /// How far a search looked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Coverage {
@@ -135,25 +141,53 @@ pub struct Coverage {
     pub threads: usize,
     /// Bytes of text that were searched for this page.
     pub bytes_searched: u64,
-    /// Whether everything was searched, earlier pages of the same search included.
+    /// Places that could not be searched on this page, because the record is damaged there.
+    pub damaged: u64,
+    /// Whether everything was searched, earlier pages of the same search included, and could be.
     pub complete: bool,
     /// The newest position that the search takes in; none if the log is empty.
     pub up_to: Option<Position>,
 }
 
 impl Answer {
-    fn empty(chain: &Chain, up_to: Position) -> Self {
-        let threads = chain.sessions().len();
-        let coverage =
-            Coverage { threads_searched: 0, threads, bytes_searched: 0, complete: false, up_to: Some(up_to) };
+    fn begun(chain: &Chain, start: &Cursor) -> Self {
+        let coverage = Coverage {
+            threads_searched: start.thread as usize,
+            threads: chain.sessions().len(),
+            bytes_searched: 0,
+            damaged: 0,
+            complete: false,
+            up_to: Some(start.up_to),
+        };
         Self { hits: Vec::new(), coverage, cursor: None }
     }
 
     fn nothing_to_search(chain: &Chain) -> Self {
         let threads = chain.sessions().len();
-        let coverage =
-            Coverage { threads_searched: threads, threads, bytes_searched: 0, complete: true, up_to: None };
+        let coverage = Coverage {
+            threads_searched: threads,
+            threads,
+            bytes_searched: 0,
+            damaged: 0,
+            complete: true,
+            up_to: None,
+        };
         Self { hits: Vec::new(), coverage, cursor: None }
+    }
+}
+
+/// Where in a session a search stands: at a text of an event, going backwards.
+#[derive(Clone, Copy)]
+struct Spot {
+    before: Seq,
+    part: u32,
+}
+
+impl Spot {
+    const NEWEST: Self = Self { before: Seq::FIRST.plus(u64::MAX), part: 0 };
+
+    fn of(cursor: &Cursor) -> Self {
+        Self { before: cursor.before, part: cursor.part }
     }
 }
 
@@ -162,41 +196,64 @@ struct Walk<'a> {
     limits: RecallLimits,
     finder: Finder<'a>,
     answer: Answer,
+    answer_bytes: usize,
 }
 
 impl Walk<'_> {
-    /// Searches one session backwards; answers with the event to go on with if a limit was reached.
+    /// Searches one session backwards; answers with where to go on if a limit was reached.
     fn thread(
         &mut self,
         log: &dyn EventLog,
         thread: SessionId,
-        before: Seq,
+        from: Spot,
         up_to: Position,
-    ) -> Result<Option<Seq>, LogError> {
-        let mut answer_bytes: usize = self.answer.hits.iter().map(|hit| hit.excerpt.len()).sum();
+    ) -> Result<Option<Spot>, LogError> {
         let kinds = KindSet::of::<TranscriptEvent>();
-        for raw in log.read_kinds(thread, SeqRange::up_to(before), Direction::Backward, kinds)? {
-            let raw = raw?;
-            if raw.position > up_to {
-                continue;
-            }
-            let Some(recorded) = raw.decode_as::<TranscriptEvent>().map_err(LogError::codec)? else {
+        for raw in log.read_kinds(thread, SeqRange::up_to(from.before), Direction::Backward, kinds)? {
+            let Some(recorded) = self.readable(raw)?.filter(|recorded| recorded.position <= up_to) else {
                 continue;
             };
-            let is_full = answer_bytes >= self.limits.answer_bytes
-                || self.answer.coverage.bytes_searched >= self.limits.searched_bytes;
-            if is_full {
-                return Ok(Some(recorded.seq));
-            }
-            for part in &Entry::of(&recorded).parts {
-                self.answer.coverage.bytes_searched += part.text.len() as u64;
-                if let Some(hit) = self.search(thread, recorded.seq, recorded.time, part) {
-                    answer_bytes += hit.excerpt.len();
-                    self.answer.hits.push(hit);
+            let first = if recorded.seq == from.before { from.part } else { 0 };
+            let parts = Entry::of(&recorded).parts;
+            for part in parts.iter().filter(|part| part.index >= first) {
+                if !self.part(&recorded, part) {
+                    return Ok(Some(Spot { before: recorded.seq, part: part.index }));
                 }
             }
         }
         Ok(None)
+    }
+
+    /// An event of a transcript; none for others, and for what is damaged, which is counted.
+    fn readable(
+        &mut self,
+        raw: Result<RawEvent, LogError>,
+    ) -> Result<Option<Recorded<TranscriptEvent>>, LogError> {
+        match raw.and_then(|raw| raw.decode_as::<TranscriptEvent>().map_err(LogError::codec)) {
+            Ok(recorded) => Ok(recorded),
+            Err(error) if error.kind() == LogErrorKind::Corrupt => {
+                self.answer.coverage.damaged += 1;
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Searches one text; false if a limit does not allow it on this page.
+    fn part(&mut self, recorded: &Recorded<TranscriptEvent>, part: &Part) -> bool {
+        if self.answer.coverage.bytes_searched >= self.limits.searched_bytes {
+            return false;
+        }
+        if let Some(hit) = self.search(recorded.session, recorded.seq, recorded.time, part) {
+            let bytes = hit.excerpt.len() + HIT_BYTES;
+            if !self.answer.hits.is_empty() && self.answer_bytes + bytes > self.limits.answer_bytes {
+                return false;
+            }
+            self.answer_bytes += bytes;
+            self.answer.hits.push(hit);
+        }
+        self.answer.coverage.bytes_searched += part.text.len() as u64;
+        true
     }
 
     fn search(&self, thread: SessionId, seq: Seq, time: Timestamp, part: &Part) -> Option<Hit> {
@@ -238,7 +295,8 @@ fn start(
     let Some(cursor) = cursor else {
         let Some(up_to) = log.end()? else { return Ok(None) };
         let end = hash_at(log, up_to)?.ok_or(Detail::CursorStale)?;
-        return Ok(Some(Cursor { search, up_to, end, thread: 0, before: Seq::FIRST.plus(u64::MAX) }));
+        let Spot { before, part } = Spot::NEWEST;
+        return Ok(Some(Cursor { search, up_to, end, thread: 0, before, part }));
     };
     if cursor.search != search {
         return Err(Detail::CursorMismatch.into());

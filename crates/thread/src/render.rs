@@ -28,9 +28,16 @@ fn verdict(answer: &Answer) -> String {
         "{} of {} sessions and {} bytes of text searched",
         coverage.threads_searched, coverage.threads, coverage.bytes_searched
     );
-    match (&answer.cursor, answer.hits.is_empty()) {
-        (None, true) => format!("not found; the search is complete: {searched}.\n"),
-        (None, false) => format!("that is all; the search is complete: {searched}.\n"),
-        (Some(cursor), _) => format!("not complete: {searched}. Go on with cursor {cursor}\n"),
+    let searched = match coverage.damaged {
+        0 => searched,
+        damaged => {
+            format!("{searched}, and the record is damaged at {damaged} places, which could not be searched")
+        }
+    };
+    match (&answer.cursor, coverage.complete, answer.hits.is_empty()) {
+        (Some(cursor), ..) => format!("not complete: {searched}. Go on with cursor {cursor}\n"),
+        (None, false, _) => format!("not complete: {searched}.\n"),
+        (None, true, true) => format!("not found; the search is complete: {searched}.\n"),
+        (None, true, false) => format!("that is all; the search is complete: {searched}.\n"),
     }
 }

@@ -43,6 +43,7 @@ fn to_json(query: &str, found: &Found) -> Value {
             "threads_searched": coverage.threads_searched,
             "threads": coverage.threads,
             "bytes_searched": coverage.bytes_searched,
+            "damaged": coverage.damaged,
             "complete": coverage.complete,
             "up_to": coverage.up_to,
         },

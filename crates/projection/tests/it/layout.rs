@@ -56,7 +56,10 @@ fn an_earlier_handoff_is_listed_by_link() {
         EarlierHandoff { thread: PREDECESSOR, seq: seq(2), decisions: 2, cautions: 1, open_questions: 0 };
     let text = compile(&Input { earlier: Some(earlier), ..case().input() }).0.text;
     let block = text.split("<earlier_handoffs>").nth(1).unwrap().split("</earlier_handoffs>").next().unwrap();
-    assert_snapshot!(block, @"thread:02020202-0202-0202-0202-020202020202 [2]: the handoff that the predecessor began with, with 2 decisions, 1 cautions and 0 open questions.");
+    assert_eq!(
+        block.trim(),
+        "thread:02020202-0202-0202-0202-020202020202 [2]: the handoff that the predecessor began with, with 2 decisions, 1 cautions and 0 open questions."
+    );
 }
 
 #[test]
@@ -70,4 +73,24 @@ fn a_cited_range_that_does_not_fit_is_listed_and_the_next_is_still_tried() {
     assert!(matches!(diagnostics[..], [Diagnostic::CitedRangeOmitted { .. }]), "{diagnostics:?}");
     // What was cited stands whole or not at all; as a recent exchange the same text may stand cut.
     assert!(projection.text.contains("[3] (cut): 28000 more characters"), "{}", projection.text);
+}
+
+#[test]
+fn a_range_that_is_too_large_does_not_take_an_overlapping_one_down() {
+    let big = said(Author::Agent, "x".repeat(30_000));
+    let events = [said(Author::User, "vital"), big, said(Author::User, "last")];
+    let case =
+        Case { entries: entries(&events), initiating: 4, head: 4, cited: vec![(2, 2), (2, 3)], ..case() };
+    let (projection, diagnostics) = compile(&case.input());
+    let excerpt = projection.text.split("<excerpt ").nth(1).unwrap();
+    assert!(excerpt.contains("[2] user: vital\n"), "{excerpt}");
+    assert_eq!(diagnostics.len(), 1, "{diagnostics:?}");
+}
+
+#[test]
+fn a_source_with_nothing_to_show_is_told() {
+    let case = Case { cited: vec![(1, 1)], ..case() };
+    let (projection, diagnostics) = compile(&case.input());
+    assert!(!projection.text.contains("<excerpt "));
+    assert!(diagnostics[0].to_string().ends_with("nothing to show"), "{diagnostics:?}");
 }

@@ -6,7 +6,7 @@ use segue_event::{
     SessionId, Source, SourceTarget, Timestamp, TranscriptEvent,
 };
 use segue_frame::Entry;
-use segue_projection::{Cited, CitedRange, Input, Origin, Recent, admit};
+use segue_projection::{Cited, CitedRange, CutEntry, Input, Origin, Recent, admit};
 
 pub(crate) const PREDECESSOR: SessionId = SessionId::from_bytes([2; 16]);
 
@@ -70,7 +70,7 @@ impl Case {
             },
             admitted: admit(self.budget, self.handoff.clone(), ranges.iter().map(cite).collect()).unwrap(),
             cited: cited.collect(),
-            recent: Recent { entries: before.cloned().collect(), projection: None },
+            recent: Recent { entries: before.cloned().map(CutEntry::of).collect(), projection: None },
             head: seq(self.head),
             earlier: None,
             plan: PlanTransfer::Omit,

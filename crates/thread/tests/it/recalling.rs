@@ -44,6 +44,39 @@ fn an_empty_log_is_searched_completely() {
 }
 
 #[test]
+fn an_answer_has_a_largest_size_however_frequent_the_text_is() {
+    let texts = vec!["ok"; 5_000];
+    let log = log(&texts);
+    let (mut found, mut cursor, mut pages) = (0, None, 0);
+    loop {
+        let answer = search(&log, "ok", RecallLimits::default(), cursor);
+        let rendered = segue_thread::render_answer(&Query::literal("ok").unwrap(), &answer);
+        assert!(rendered.len() <= 34_000, "{}", rendered.len());
+        (found, pages, cursor) = (found + answer.hits.len(), pages + 1, answer.cursor);
+        if cursor.is_none() {
+            break;
+        }
+    }
+    assert!(found == 5_000 && pages > 10, "{found} on {pages} pages");
+}
+
+#[test]
+fn coverage_counts_the_sessions_of_earlier_pages() {
+    let log = log(&["needle"]);
+    let other = SessionId::from_bytes([2; 16]);
+    let message =
+        segue_event::Message::text(segue_event::Role::User, segue_event::Author::User, "needle too");
+    let event = vec![NewEvent::new(Timestamp::default(), message)];
+    log.commit(Commit::new().append(other, Expected::first(), event)).unwrap();
+    let both = Chain::of_sessions([other, SESSION]);
+    let query = Query::literal("needle").unwrap();
+    let first = recall(&log, &both, &query, narrow(), None).unwrap();
+    let second = recall(&log, &both, &query, narrow(), first.cursor).unwrap();
+    assert_eq!((first.coverage.threads_searched, second.coverage.threads_searched), (1, 2));
+    assert!(second.coverage.complete);
+}
+
+#[test]
 fn a_hit_says_where_and_how_often() {
     let log = log(&["αβ needle γδ needle ε"]);
     let limits = RecallLimits { context_bytes: 3, ..RecallLimits::default() };
