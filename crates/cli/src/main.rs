@@ -45,9 +45,12 @@ fn main() -> ExitCode {
     let format = if arguments.json { Format::Json } else { Format::Text };
     let result = Place::find(arguments.store).and_then(|place| arguments.command.run(&place));
     let exit = match result {
-        Ok(answer) => print(format, &answer),
+        Ok(answer) => {
+            answer.warnings.iter().for_each(|warning| tell(&format!("warning: {warning}\n")));
+            print(format, &answer)
+        }
         Err(failure) => {
-            report(format, &failure);
+            tell(&failure.text(format));
             failure.exit
         }
     };
@@ -64,15 +67,20 @@ fn print(format: Format, answer: &Answer) -> Exit {
     }
 }
 
-fn report(format: Format, failure: &Failure) {
-    let text = failure.text(format);
+fn tell(text: &str) {
     // Without stderr there is nobody to tell; the exit code still says it.
     let _ = std::io::stderr().lock().write_all(text.as_bytes());
 }
 
 /// Help and version are answers; everything else is a wrong usage.
 fn usage(error: &clap::Error) -> ExitCode {
-    let _ = error.print();
     let is_answer = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+    let wants_json = std::env::args_os().any(|argument| argument == "--json");
+    if wants_json && !is_answer {
+        let message = error.render().to_string();
+        tell(&Failure::new(Exit::Usage, "usage", message.trim_end(), "see --help").text(Format::Json));
+    } else {
+        let _ = error.print();
+    }
     ExitCode::from(if is_answer { Exit::Ok } else { Exit::Usage }.code())
 }

@@ -40,7 +40,21 @@ impl Place {
 
     /// Opens the store for reading, beside whoever writes to it. It must be there.
     pub(crate) fn read(&self) -> Result<Workspace, Failure> {
+        self.check()?;
         Ok(Workspace::open_reader(&self.0, SystemHost, Options::default())?)
+    }
+
+    fn check(&self) -> Result<(), Failure> {
+        if !self.0.exists() || self.0.is_dir() {
+            return Ok(());
+        }
+        let message = format!("{} is no folder", self.0.display());
+        Err(Failure::new(
+            Exit::Usage,
+            "no-store",
+            message,
+            "a store is a folder; --store or SEGUE_STORE names it",
+        ))
     }
 
     /// Opens the store for writing. It must be there.
@@ -51,6 +65,7 @@ impl Place {
 
     /// Opens the store for writing, and makes it with the first commit if it is not there.
     pub(crate) fn make(&self) -> Result<Workspace, Failure> {
+        self.check()?;
         Ok(Workspace::open(&self.0, SystemHost, Options::default())?)
     }
 }

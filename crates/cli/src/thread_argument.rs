@@ -1,7 +1,7 @@
 //! Naming a session on the command line.
 
+use segue::Reader;
 use segue::event::SessionId;
-use segue::{Overview, Reader};
 
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -68,10 +68,4 @@ fn matching(reader: &Reader, prefix: &str) -> Result<Vec<SessionId>, Failure> {
         let ids = listings.iter().map(|listing| listing.session);
         matching.extend(ids.filter(|session| session.to_string().starts_with(prefix)));
     }
-}
-
-/// A title to show: a session without one is shown by its beginning.
-pub(crate) fn show_title(overview: &Overview) -> &str {
-    let title = overview.state.title.text.as_str();
-    if title.is_empty() { "(untitled)" } else { title }
 }

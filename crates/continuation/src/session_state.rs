@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use segue_event::{
     AgentId, Edge, Event, EventRef, Family, Fold, ImportSource, Kind, ModelOverride, Plan, PlanEvent,
-    PlanTransfer, Recorded, RunEvent, RunId, RunOutcome, Seq, SessionEvent, SessionId, SessionStarted, Title,
+    PlanTransfer, Recorded, RunEvent, RunId, RunOutcome, Seq, SessionEvent, SessionId, SessionStarted,
+    Timestamp, Title,
 };
 
 /// How a session stands: everything about it but its transcript.
@@ -32,6 +33,8 @@ pub struct SessionState {
     pub runs: BTreeMap<RunId, RunState>,
     /// Its first event.
     pub started: EventRef,
+    /// When that was.
+    pub started_at: Timestamp,
 }
 
 /// How a run stands.
@@ -92,6 +95,7 @@ impl SessionState {
             import,
             runs: BTreeMap::new(),
             started: EventRef { seq: first.seq, event: first.hash },
+            started_at: first.time,
         })
     }
 

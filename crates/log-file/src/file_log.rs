@@ -167,6 +167,13 @@ impl EventLog for FileLog {
         self.committers.settle(&self.store)
     }
 
+    fn known_damage(&self) -> Option<LogError> {
+        match self.store.view() {
+            Ok(view) => view.damages.first().map(crate::view::Damage::error),
+            Err(error) => Some(error),
+        }
+    }
+
     fn verify(&self, depth: Depth) -> Result<Report, LogError> {
         verify::verify(self, &self.store, depth)
     }

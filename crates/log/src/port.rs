@@ -101,6 +101,11 @@ pub trait EventLog: Send + Sync {
     /// [`Full`](crate::LogErrorKind::Full) or [`Io`](crate::LogErrorKind::Io); the log is as good as before.
     fn settle(&self) -> Result<(), LogError>;
 
+    /// The first damage that reading has come across so far; none if everything read was whole.
+    ///
+    /// Of [`Corrupt`](crate::LogErrorKind::Corrupt) kind, or what else keeps the log from being read.
+    fn known_damage(&self) -> Option<LogError>;
+
     /// Checks the record.
     ///
     /// # Errors

@@ -79,7 +79,7 @@ pub struct Recent {
 pub struct CutEntry {
     /// The event's number.
     pub seq: Seq,
-    /// The texts, cut at [`RECENT_TEXT_CHARS_MAX`](crate::RECENT_TEXT_CHARS_MAX) characters, each with the number of
+    /// The texts, cut at [`RECENT_TEXT_CHARS_MAX`] characters, each with the number of
     /// characters that it has more.
     pub parts: Vec<(Part, usize)>,
 }

@@ -5,6 +5,15 @@ use segue_log::{ClaimKey, LogError};
 
 /// Taken by the continuation of a session for one initiator.
 pub(crate) fn continuation(predecessor: SessionId, initiator: &Initiator) -> Result<ClaimKey, LogError> {
+    ClaimKey::new(format!("continuation/{predecessor}/{}", digest(initiator).to_hex()))
+}
+
+/// Taken by the record of a refusal of one initiator's call.
+pub(crate) fn refusal(predecessor: SessionId, initiator: &Initiator) -> Result<ClaimKey, LogError> {
+    ClaimKey::new(format!("refusal/{predecessor}/{}", digest(initiator).to_hex()))
+}
+
+fn digest(initiator: &Initiator) -> blake3::Hash {
     let mut hasher = blake3::Hasher::new();
     let mut enter = |bytes: &[u8]| {
         // Each piece with its length, so that no two initiators run together.
@@ -22,7 +31,7 @@ pub(crate) fn continuation(predecessor: SessionId, initiator: &Initiator) -> Res
             enter(request.as_bytes());
         }
     }
-    ClaimKey::new(format!("continuation/{predecessor}/{}", hasher.finalize().to_hex()))
+    hasher.finalize()
 }
 
 /// Taken by the `number`th successor, from 0, that an agent makes of a session.

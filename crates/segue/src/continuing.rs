@@ -8,7 +8,7 @@ use segue_continuation::{
     decide, normalise,
 };
 use segue_event::{
-    Author, ContinuationEvent, ContinuationId, EventRef, Kind, KindSet, Message, Recorded, SeqRange,
+    Author, ContinuationEvent, ContinuationId, EventRef, Kind, KindSet, Message, Recorded, Seq, SeqRange,
     SessionId, SourceTarget, TranscriptEvent,
 };
 use segue_log::{Direction, EventLog, LogError, LogErrorKind};
@@ -76,8 +76,8 @@ impl Workspace {
         for _ in 0..TRIES_MAX {
             let result = match self.prepare(predecessor, asker, arguments)? {
                 Prepared::Replay(replayed) => return Ok(Outcome::Continued(replayed.into())),
-                Prepared::Refuse(refusal) => {
-                    self.record_refusal(predecessor, asker, refusal).map(Outcome::Refused)
+                Prepared::Refuse(refusal, head) => {
+                    self.record_refusal(predecessor, asker, refusal, head).map(Outcome::Refused)
                 }
                 Prepared::Continue(ready) => self.switch(asker, *ready).map(Outcome::Continued),
             };
@@ -102,7 +102,7 @@ impl Workspace {
     ) -> Result<Preview, Error> {
         Ok(match self.prepare(predecessor, asker, arguments)? {
             Prepared::Replay(replayed) => Preview::Replay(replayed),
-            Prepared::Refuse(refusal) => Preview::WouldRefuse(refusal),
+            Prepared::Refuse(refusal, _) => Preview::WouldRefuse(refusal),
             Prepared::Continue(ready) => Preview::WouldContinue {
                 projection: Box::new(ready.projection),
                 diagnostics: ready.diagnostics,
@@ -110,19 +110,23 @@ impl Workspace {
         })
     }
 
+    /// Decides on what the session was up to its present head; whoever writes afterwards checks that it still is.
     fn prepare(&self, predecessor: SessionId, asker: &Asker, arguments: &str) -> Result<Prepared, Error> {
         let log = &*self.log;
+        // In a damaged record nobody knows what is missing.
+        log.known_damage().map_or(Ok(()), Err)?;
+        let head = log.head(predecessor)?.ok_or(Detail::SessionNotFound(predecessor))?;
         let state = session_state(log, predecessor)?.ok_or(Detail::SessionNotFound(predecessor))?;
         let measured = normalise(arguments, predecessor).map(|request| self.measure(request));
-        let (view, initiating) = self.view(&state, asker, measured.as_ref().ok())?;
-        match decide(&view, measured) {
-            Decision::Replay(replayed) => Ok(Prepared::Replay(replayed)),
-            Decision::Refuse(refusal) => Ok(Prepared::Refuse(refusal)),
-            Decision::Continue(approved) => {
-                let Some(message) = initiating else {
-                    return Ok(Prepared::Refuse(Refusal::NothingToContinue));
-                };
-                self.compile(state, *approved, message, view.agent_successors)
+        let message = initiating(log, predecessor, head.seq)?;
+        let view = self.view(&state, asker, measured.as_ref().ok(), message.as_ref())?;
+        match (decide(&view, measured), message) {
+            (Decision::Replay(replayed), _) => Ok(Prepared::Replay(replayed)),
+            (Decision::Refuse(refusal), _) => Ok(Prepared::Refuse(refusal, head.seq)),
+            (Decision::Continue(_), None) => Ok(Prepared::Refuse(Refusal::NothingToContinue, head.seq)),
+            (Decision::Continue(approved), Some(message)) => {
+                let head = EventRef { seq: head.seq, event: head.hash };
+                self.compile(Subject { state, head, message }, *approved, view.agent_successors)
             }
         }
     }
@@ -138,42 +142,40 @@ impl Workspace {
         state: &SessionState,
         asker: &Asker,
         measured: Option<&Measured>,
-    ) -> Result<(View, Option<Recorded<Message>>), LogError> {
+        message: Option<&Recorded<Message>>,
+    ) -> Result<View, LogError> {
         let log = &*self.log;
         let sources = measured.map(|measured| measured.request.sources.as_slice()).unwrap_or_default();
-        let message = initiating(log, state.session)?;
-        let view = View {
-            replayed: replayed(log, state.session, asker)?,
+        Ok(View {
             run: asker.situation(state),
             batch: asker.batch(),
             agent_successors: agent_successors(log, state.session)?,
-            initiating: message.as_ref().map_or(Initiating::None, classify),
+            initiating: message.map_or(Initiating::None, classify),
             plan: state.plan_transfer(),
             threads: readable_heads(log, state, sources)?,
             memory: memory::existing(self.options.memory_root.as_deref(), sources),
-        };
-        Ok((view, message))
+            // Read last: if the asker's own continuation changed any of the above, it shows here.
+            replayed: replayed(log, state.session, asker)?,
+        })
     }
 
     fn compile(
         &self,
-        predecessor: SessionState,
+        subject: Subject,
         approved: Approved,
-        message: Recorded<Message>,
         agent_successors: usize,
     ) -> Result<Prepared, Error> {
         let log = &*self.log;
+        let Subject { state: predecessor, head, message } = subject;
         let Approved { request, initiating, plan } = approved;
         let budget = self.options.budget;
         let admitted = match admit(budget, request.handoff.clone(), request.sources.clone()) {
             Ok(admitted) => admitted,
             Err(sizes) => {
                 let (bytes, max) = (sizes.handoff_bytes, budget.handoff_bytes_max());
-                return Ok(Prepared::Refuse(Refusal::HandoffTooLarge { bytes, max }));
+                return Ok(Prepared::Refuse(Refusal::HandoffTooLarge { bytes, max }, head.seq));
             }
         };
-        let head = log.head(predecessor.session)?.ok_or(Detail::SessionNotFound(predecessor.session))?;
-        let head = EventRef { seq: head.seq, event: head.hash };
         let now = self.host.now();
         let origin = Origin {
             continuation: ContinuationId::v7(now, self.host.random()),
@@ -211,8 +213,16 @@ impl Workspace {
 
 enum Prepared {
     Replay(Replayed),
-    Refuse(Refusal),
+    /// With the head of the session on which that was decided.
+    Refuse(Refusal, Seq),
     Continue(Box<switch::Ready>),
+}
+
+/// The session that is continued, as it was when that was decided.
+struct Subject {
+    state: SessionState,
+    head: EventRef,
+    message: Recorded<Message>,
 }
 
 impl From<Replayed> for ContinuedSession {
@@ -222,10 +232,14 @@ impl From<Replayed> for ContinuedSession {
     }
 }
 
-/// The newest message that a user or a trigger wrote.
-fn initiating(log: &dyn EventLog, session: SessionId) -> Result<Option<Recorded<Message>>, LogError> {
+/// The newest message up to an event that a user or a trigger wrote.
+fn initiating(
+    log: &dyn EventLog,
+    session: SessionId,
+    up_to: Seq,
+) -> Result<Option<Recorded<Message>>, LogError> {
     let messages = KindSet::one(Kind::Message);
-    for raw in log.read_kinds(session, SeqRange::ALL, Direction::Backward, messages)? {
+    for raw in log.read_kinds(session, SeqRange::up_to(up_to), Direction::Backward, messages)? {
         let Some(recorded) = raw?.decode_as::<TranscriptEvent>().map_err(LogError::codec)? else { continue };
         let Recorded { session, seq, position, time, hash, event } = recorded;
         if let TranscriptEvent::Message(message) = event

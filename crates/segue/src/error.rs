@@ -1,6 +1,6 @@
 //! What can go wrong with a workspace.
 
-use segue_event::SessionId;
+use segue_event::{ContinuationId, SessionId};
 use segue_log::{LogError, LogErrorKind};
 use segue_thread::{ThreadError, ThreadErrorKind};
 
@@ -17,6 +17,8 @@ pub enum ErrorKind {
     SessionNotFound,
     /// The session was not continued from another.
     NotContinued,
+    /// A stored continuation was made within other limits than this build has.
+    BeyondCaps,
     /// Others kept changing the session; try again.
     Contended,
     /// Reading failed, as the thread crate has it.
@@ -31,6 +33,10 @@ pub(crate) enum Detail {
     SessionNotFound(SessionId),
     #[error("session {0} was not continued from another one")]
     NotContinued(SessionId),
+    #[error(
+        "continuation {0} was made within other limits than this build has: use the version that made it"
+    )]
+    BeyondCaps(ContinuationId),
     #[error("session {session} kept changing; gave up after {tries} tries: try again")]
     Contended { session: SessionId, tries: u32 },
     #[error(transparent)]
@@ -45,6 +51,7 @@ impl Error {
         match &self.0 {
             Detail::SessionNotFound(_) => ErrorKind::SessionNotFound,
             Detail::NotContinued(_) => ErrorKind::NotContinued,
+            Detail::BeyondCaps(_) => ErrorKind::BeyondCaps,
             Detail::Contended { .. } => ErrorKind::Contended,
             Detail::Thread(error) => match (error.kind(), error.as_log_error()) {
                 (ThreadErrorKind::SessionNotFound, _) => ErrorKind::SessionNotFound,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use segue_continuation::{Lineage, SessionState};
 use segue_event::{AgentId, ContinuationEvent, Fold as _, Position, Seq, SeqRange, SessionEvent, SessionId};
 use segue_frame::Entry;
-use segue_log::{Direction, EventLog, Head, LogError, SessionListing, SessionPage};
+use segue_log::{Direction, EventLog, Head, LogError, LogErrorKind, SessionListing, SessionPage};
 use segue_thread::{
     Answer, Chain, Cursor, Limit, Page, Query, RecallLimits, ThreadError, edge_into, entry, read_range,
     recall,
@@ -37,8 +37,10 @@ pub struct Reader {
 /// A session as a list shows it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Overview {
-    /// How it stands.
-    pub state: SessionState,
+    /// The session.
+    pub session: SessionId,
+    /// How it stands; none if the record is damaged where that would be told.
+    pub state: Option<SessionState>,
     /// Its newest event.
     pub head: Head,
     /// The place of its first event; lists go on from here.
@@ -65,8 +67,7 @@ impl Reader {
     /// If the log cannot be read.
     pub fn sessions(&self, before: Option<Position>, limit: usize) -> Result<Vec<Overview>, Error> {
         let listings = self.listings(before, limit)?;
-        let overviews = listings.into_iter().map(|listing| self.overview(listing));
-        overviews.filter_map(Result::transpose).collect()
+        listings.into_iter().map(|listing| self.overview(listing)).collect()
     }
 
     /// The sessions of the log, newest first, without their states; the same pages as [`Self::sessions`] has.
@@ -156,16 +157,15 @@ impl Reader {
         Ok(Chain::walk(session, &edge_within)?)
     }
 
-    /// Every edge of the workspace between sessions of the scope.
+    /// Every edge of the workspace between sessions of the scope, as far as the record is whole.
     ///
     /// # Errors
-    /// If the log cannot be read.
+    /// If the log cannot be read. Damage is passed over; [`Self::known_damage`] tells of it.
     pub fn lineage(&self) -> Result<Lineage, Error> {
         let mut lineage = Lineage::new();
         for raw in self.log.read_log(Position::FIRST)? {
-            let Some(recorded) = raw?.decode_as::<ContinuationEvent>().map_err(LogError::codec)? else {
-                continue;
-            };
+            let recorded = raw.and_then(|raw| raw.decode_as::<ContinuationEvent>().map_err(LogError::codec));
+            let Some(recorded) = readable(recorded)?.flatten() else { continue };
             let ContinuationEvent::Continued(edge) = &recorded.event;
             if self.is_inside(recorded.session)? && self.is_inside(edge.predecessor)? {
                 lineage.apply(&recorded);
@@ -174,9 +174,15 @@ impl Reader {
         Ok(lineage)
     }
 
-    fn overview(&self, listing: SessionListing) -> Result<Option<Overview>, Error> {
-        let state = session_state(&*self.log, listing.session)?;
-        Ok(state.map(|state| Overview { state, head: listing.head, first: listing.first }))
+    /// The first damage of the record that reading has come across so far.
+    pub fn known_damage(&self) -> Option<LogError> {
+        self.log.known_damage()
+    }
+
+    fn overview(&self, listing: SessionListing) -> Result<Overview, Error> {
+        let SessionListing { session, first, head } = listing;
+        let state = readable(session_state(&*self.log, session))?.flatten();
+        Ok(Overview { session, state, head, first })
     }
 
     fn check(&self, session: SessionId) -> Result<(), Error> {
@@ -196,6 +202,14 @@ impl Reader {
                 Ok(chain.sessions().contains(&session))
             }
         }
+    }
+}
+
+/// What was read; none where the record is damaged.
+fn readable<T>(result: Result<T, LogError>) -> Result<Option<T>, LogError> {
+    match result {
+        Err(error) if error.kind() == LogErrorKind::Corrupt => Ok(None),
+        other => other.map(Some),
     }
 }
 

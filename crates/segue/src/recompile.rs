@@ -40,13 +40,14 @@ impl Workspace {
     /// Compiles the continuation that made a session again, from the record as it stood then, and compares.
     ///
     /// # Errors
-    /// If there is no such session, it was not continued from another, or the log cannot be read.
+    /// If there is no such session or predecessor, it was not continued from another, what it was made from does not
+    /// fit this build's limits, or the log cannot be read.
     pub fn recompile(&self, successor: SessionId) -> Result<Recompiled, Error> {
         let log = &*self.log;
         let state = session_state(log, successor)?.ok_or(Detail::SessionNotFound(successor))?;
         let edge = state.edge.ok_or(Detail::NotContinued(successor))?;
         let stored = stored_projection(log, successor)?;
-        let compiled = compile_again(log, &edge)?.ok_or(Detail::SessionNotFound(edge.predecessor))?;
+        let compiled = compile_again(log, &edge)?;
         let manifest = &edge.manifest;
         let verdict = if Digest::of(stored.as_bytes()) != manifest.projection {
             Verdict::Altered
@@ -61,14 +62,14 @@ impl Workspace {
     }
 }
 
-fn compile_again(log: &dyn EventLog, edge: &Edge) -> Result<Option<Projection>, Error> {
-    let Some(predecessor) = session_state(log, edge.predecessor)? else { return Ok(None) };
+fn compile_again(log: &dyn EventLog, edge: &Edge) -> Result<Projection, Error> {
+    let predecessor = edge.predecessor;
+    let predecessor = session_state(log, predecessor)?.ok_or(Detail::SessionNotFound(predecessor))?;
     let manifest = &edge.manifest;
     let bytes = usize::try_from(manifest.budget_bytes).unwrap_or(usize::MAX);
     let budget = Budget::new(bytes).unwrap_or_default();
-    let Ok(admitted) = admit(budget, manifest.handoff.clone(), manifest.sources.clone()) else {
-        return Ok(None);
-    };
+    let admitted = admit(budget, manifest.handoff.clone(), manifest.sources.clone())
+        .map_err(|_| Detail::BeyondCaps(edge.continuation))?;
     let origin = Origin {
         continuation: edge.continuation,
         reason: edge.reason,
@@ -87,7 +88,7 @@ fn compile_again(log: &dyn EventLog, edge: &Edge) -> Result<Option<Projection>, 
         plan: manifest.plan,
         compiled_at: manifest.compiled_at,
     };
-    Ok(Some(compile(&gather(log, given)?).0))
+    Ok(compile(&gather(log, given)?).0)
 }
 
 fn stored_projection(log: &dyn EventLog, successor: SessionId) -> Result<String, LogError> {

@@ -55,18 +55,24 @@ impl Workspace {
         Ok(ContinuedSession { continuation, successor, replayed: false, diagnostics })
     }
 
-    /// Records the refusal as the result of the tool call; a person's refused request leaves no trace.
+    /// Records the refusal as the result of the tool call, once; a person's refused request leaves no trace.
+    ///
+    /// # Errors
+    /// [`segue_log::LogErrorKind::WrongSeq`] if the session went on since it was decided.
     pub(crate) fn record_refusal(
         &self,
         predecessor: SessionId,
         asker: &Asker,
         refusal: Refusal,
+        head: Seq,
     ) -> Result<Refusal, LogError> {
-        if let Asker::Tool(caller) = asker {
+        let Asker::Tool(caller) = asker else { return Ok(refusal) };
+        let key = claims::refusal(predecessor, &asker.initiator())?;
+        if self.log.claimed(&key)?.is_none() {
             let mut result = tool_result(caller, refusal.to_string());
             result.status = ResultStatus::Error;
             let events = at(self.host.now(), vec![result.into()]);
-            self.log.commit(Commit::new().append(predecessor, Expected::AtHead, events))?;
+            self.log.commit(Commit::new().append(predecessor, Expected::after(head), events).claim(key))?;
         }
         Ok(refusal)
     }

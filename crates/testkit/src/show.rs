@@ -103,10 +103,10 @@ fn edges(run: &Run) -> Result<String, Error> {
     let lineage = reader.lineage()?;
     let mut text = String::new();
     for overview in reader.sessions(None, usize::MAX)?.iter().rev() {
-        if let Some(edge) = lineage.edge_into(overview.state.session) {
+        if let Some(edge) = lineage.edge_into(overview.session) {
             let json = without_nulls(to_json(edge));
             let json = serde_json::to_string_pretty(&json).unwrap_or_default();
-            text.push_str(&format!("{} -> {}\n{json}\n", edge.predecessor, overview.state.session));
+            text.push_str(&format!("{} -> {}\n{json}\n", edge.predecessor, overview.session));
         }
     }
     Ok(text)

@@ -41,7 +41,12 @@ pub fn recall(
         }
         walk.answer.coverage.threads_searched = index as usize + 1;
     }
-    walk.answer.coverage.complete = walk.answer.coverage.damaged == 0;
+    let coverage = &mut walk.answer.coverage;
+    if log.known_damage().is_some() {
+        // What was lost may have belonged to these sessions, even if nothing of it is missed in what is there.
+        coverage.damaged = coverage.damaged.max(1);
+    }
+    coverage.complete = coverage.damaged == 0;
     Ok(walk.answer)
 }
 

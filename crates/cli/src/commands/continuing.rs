@@ -1,8 +1,11 @@
 //! `segue continue`: carries a session into a fresh one.
 
+use std::fs::File;
+use std::io::{ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 
 use segue::continuation::Refusal;
+use segue::continuation::caps::REQUEST_BYTES_MAX;
 use segue::event::SessionId;
 use segue::projection::Projection;
 use segue::{Asker, ContinuedSession, Outcome, Preview, Scope, Verdict, Workspace};
@@ -47,12 +50,24 @@ pub(crate) fn run(place: &Place, arguments: &Arguments) -> Result<Answer, Failur
     }
 }
 
+/// Reads a handoff, and no more than can be one.
 fn read(file: &Path) -> Result<String, Failure> {
+    let failed = |error: std::io::Error| match error.kind() {
+        ErrorKind::InvalidData | ErrorKind::IsADirectory => {
+            let message = format!("{} is no text: {error}", file.display());
+            Failure::new(Exit::Usage, "no-handoff", message, "a handoff is a JSON file in UTF-8")
+        }
+        _ => Failure::file("cannot read", file, &error),
+    };
+    let limit = REQUEST_BYTES_MAX as u64 + 1;
+    let mut text = String::new();
     if file == Path::new("-") {
-        return std::io::read_to_string(std::io::stdin())
-            .map_err(|error| Failure::file("cannot read", Path::new("stdin"), &error));
+        std::io::stdin().lock().take(limit).read_to_string(&mut text).map_err(failed)?;
+    } else {
+        let opened = File::open(file).map_err(failed)?;
+        opened.take(limit).read_to_string(&mut text).map_err(failed)?;
     }
-    std::fs::read_to_string(file).map_err(|error| Failure::file("cannot read", file, &error))
+    Ok(text)
 }
 
 fn answer(
@@ -74,9 +89,11 @@ fn answer(
         "predecessor": predecessor.to_string(),
         "successor": continued.successor.to_string(),
         "replayed": continued.replayed,
+        "notes": continued.diagnostics.iter().map(ToString::to_string).collect::<Vec<_>>(),
         "manifest": recompiled.edge.manifest,
     });
-    Ok(Answer::new(text, &json))
+    let notes = continued.diagnostics.iter().map(ToString::to_string);
+    Ok(Answer::new(text, &json).with_warnings(notes))
 }
 
 pub(crate) fn show_verdict(verdict: Verdict) -> &'static str {
@@ -96,10 +113,12 @@ fn preview(preview: Preview) -> Result<Answer, Failure> {
             let json = json!({"would_continue": false, "replayed": true, "successor": successor});
             Ok(Answer::new(format!("this request was carried out already, in {successor}"), &json))
         }
-        Preview::WouldContinue { projection, .. } => {
+        Preview::WouldContinue { projection, diagnostics } => {
             let Projection { text, manifest } = *projection;
-            let json = json!({"would_continue": true, "projection": text, "manifest": manifest});
-            Ok(Answer::exact(text.into_bytes(), &json))
+            let notes: Vec<_> = diagnostics.iter().map(ToString::to_string).collect();
+            let json =
+                json!({"would_continue": true, "projection": text, "notes": notes, "manifest": manifest});
+            Ok(Answer::exact(text.into_bytes(), &json).with_warnings(notes))
         }
     }
 }

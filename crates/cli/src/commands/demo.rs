@@ -39,19 +39,22 @@ pub(crate) fn run(_: &Place) -> Result<Answer, Failure> {
     let found = reader.recall(successor, RECALLED, RecallLimits::default(), None)?;
     let report = workspace.verify(Depth::Full)?;
     let store = place.folder().display();
+    let program = std::env::current_exe().map_or("segue".to_owned(), |path| path.display().to_string());
     let text = format!(
         "1. Imported {}\n   as session {predecessor}\n\n\
          2. Continued it in the fresh session {successor}\n   with {}\n   which begins with this projection:\n\n{}\n\
          3. Recalled from the successor, word for word, what only the predecessor holds:\n\n{}\n\
          4. Compiled the projection again: {}\n   Verified the record: {}\n\
-         Look around:\n   segue --store {store} sessions\n   segue --store {store} show {successor}\n   \
-         segue --store {store} lineage {successor}\n   segue --store {store} recall {RECALLED}\n",
+         Look around, and delete {} when you are done:\n   {program} --store {store} sessions\n   \
+         {program} --store {store} show {successor}\n   {program} --store {store} lineage {successor}\n   \
+         {program} --store {store} recall {RECALLED}\n",
         transcript.display(),
         handoff.display(),
         recompiled.stored,
         render_answer(&Query::literal(RECALLED)?, &found),
         show_verdict(recompiled.verdict),
         show(&report),
+        folder.display(),
     );
     let json = json!({
         "store": place.folder(),

@@ -6,7 +6,7 @@ use segue::{Reader, Scope};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
-use crate::output::Answer;
+use crate::output::{Answer, one_line};
 use crate::place::Place;
 use crate::thread_argument::resolve;
 
@@ -28,7 +28,7 @@ pub(crate) fn run(place: &Place, arguments: &Arguments) -> Result<Answer, Failur
     let edges: Vec<_> =
         tree.edges(origin).into_iter().map(|(successor, edge)| to_json(successor, edge)).collect();
     let json = json!({"thread": thread.to_string(), "origin": origin.to_string(), "edges": edges});
-    Ok(Answer::new(text, &json))
+    Ok(Answer::new(text, &json).with_damage(reader.known_damage().as_ref()))
 }
 
 struct Tree<'a> {
@@ -62,7 +62,7 @@ impl Tree<'_> {
     fn draw(&self, origin: SessionId) -> Result<String, Failure> {
         let mut text = String::new();
         for (session, depth) in self.walk(origin) {
-            let title = self.reader.state(session)?.title.text;
+            let title = one_line(&self.reader.state(session)?.title.text);
             let mark = if session == self.marked { " *" } else { "" };
             let how = match self.lineage.edge_into(session) {
                 Some(edge) if depth > 0 => {

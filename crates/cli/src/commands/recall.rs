@@ -31,7 +31,7 @@ pub(crate) fn run(place: &Place, arguments: &Arguments) -> Result<Answer, Failur
         None => reader.recall_everywhere(&arguments.query, limits, cursor)?,
     };
     let text = render_answer(&Query::literal(&arguments.query)?, &found);
-    Ok(Answer::new(text, &to_json(&arguments.query, &found)))
+    Ok(Answer::new(text, &to_json(&arguments.query, &found)).with_damage(reader.known_damage().as_ref()))
 }
 
 fn to_json(query: &str, found: &Found) -> Value {

@@ -5,9 +5,8 @@ use segue::{Overview, Scope};
 use serde_json::json;
 
 use crate::failure::Failure;
-use crate::output::Answer;
+use crate::output::{Answer, one_line};
 use crate::place::Place;
-use crate::thread_argument::show_title;
 
 /// Which sessions are listed.
 #[derive(clap::Args)]
@@ -34,32 +33,40 @@ pub(crate) fn run(place: &Place, arguments: &Arguments) -> Result<Answer, Failur
         text.push_str(&format!("more: --before {next}\n"));
     }
     let sessions: Vec<_> = overviews.iter().map(to_json).collect();
-    Ok(Answer::new(text, &json!({"sessions": sessions, "next": next})))
+    let answer = Answer::new(text, &json!({"sessions": sessions, "next": next}));
+    Ok(answer.with_damage(reader.known_damage().as_ref()))
 }
 
 fn line(overview: &Overview) -> String {
-    let state = &overview.state;
+    let Overview { session, head, state, .. } = overview;
+    let Some(state) = state else {
+        return format!("{session}  {:>6} events  (damaged: its record cannot be read)\n", head.seq);
+    };
     let origin = match (&state.edge, &state.import) {
         (Some(edge), _) => format!("  continues {}", edge.predecessor),
         (None, Some(import)) => format!("  imported from {}", import.kind.as_str()),
         (None, None) => String::new(),
     };
-    format!("{}  {:>6} events  {}{origin}\n", state.session, overview.head.seq, show_title(overview))
+    let title = one_line(if state.title.text.is_empty() { "(untitled)" } else { &state.title.text });
+    let day: String = state.started_at.to_string().chars().take(10).collect();
+    format!("{session}  {day}  {:>6} events  {title}{origin}\n", head.seq)
 }
 
 fn to_json(overview: &Overview) -> serde_json::Value {
-    let state = &overview.state;
+    let state = overview.state.as_ref();
     json!({
-        "id": state.session.to_string(),
-        "title": state.title.text,
-        "title_source": state.title.source,
-        "description": state.description,
-        "agent": state.agent.as_str(),
-        "working_directory": state.working_directory,
+        "id": overview.session.to_string(),
+        "damaged": state.is_none(),
+        "title": state.map(|state| &state.title.text),
+        "title_source": state.map(|state| state.title.source),
+        "description": state.map(|state| &state.description),
+        "agent": state.map(|state| state.agent.as_str()),
+        "working_directory": state.map(|state| &state.working_directory),
+        "started_at": state.map(|state| state.started_at.to_string()),
         "events": overview.head.seq,
         "head": overview.head.hash.to_string(),
         "first_position": overview.first,
-        "continued_from": state.edge.as_ref().map(|edge| edge.predecessor.to_string()),
-        "import": state.import,
+        "continued_from": state.and_then(|state| state.edge.as_ref()).map(|edge| edge.predecessor.to_string()),
+        "import": state.and_then(|state| state.import.as_ref()),
     })
 }

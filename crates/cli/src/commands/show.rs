@@ -38,7 +38,8 @@ pub(crate) fn run(place: &Place, arguments: &Arguments) -> Result<Answer, Failur
         text.push_str(&format!("more: --from {next}\n"));
     }
     let entries: Vec<_> = page.entries.iter().map(to_json).collect();
-    Ok(Answer::new(text, &json!({"thread": thread.to_string(), "entries": entries, "next": page.next})))
+    let json = json!({"thread": thread.to_string(), "entries": entries, "next": page.next});
+    Ok(Answer::new(text, &json).with_damage(reader.known_damage().as_ref()))
 }
 
 fn range(arguments: &Arguments) -> Result<SeqRange, Failure> {

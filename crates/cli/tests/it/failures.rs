@@ -69,6 +69,26 @@ fn what_cannot_be_read_is_kept_and_told() {
 }
 
 #[test]
+fn usage_errors_are_json_too_when_asked_for() {
+    let desk = Desk::new();
+    let said = desk.run(&["sessions", "--limit", "0", "--json"]);
+    assert_eq!(said.code, Some(2));
+    assert!(said.to_string().contains("{\"error\":{\"code\":2,"), "{said}");
+}
+
+#[test]
+fn a_store_that_is_a_file_and_a_handoff_that_is_none() {
+    let desk = Desk::with_sessions();
+    desk.write("file", "x");
+    assert_snapshot!(desk.run(&["--store", "file", "sessions"]));
+    std::fs::write(desk.folder().join("latin1.json"), b"\xff\xfe").unwrap();
+    assert_snapshot!(desk.run(&["continue", "ff97", "--handoff", "latin1.json"]));
+    assert_eq!(desk.run(&["continue", "ff97", "--handoff", ".claude"]).code, Some(2));
+    let endless = desk.run(&["continue", "ff97", "--handoff", "/dev/zero"]);
+    assert_eq!(endless.code, Some(2), "{endless}");
+}
+
+#[test]
 fn a_damaged_store_is_told_with_its_place() {
     let desk = Desk::with_sessions();
     let segment = desk.store().join("log/00000001.seg");
@@ -78,6 +98,16 @@ fn a_damaged_store_is_told_with_its_place() {
     let said = desk.run(&["verify"]);
     assert_eq!(said.code, Some(5), "{said}");
     assert!(said.stdout.contains("DAMAGED") && said.stdout.contains("00000001.seg"), "{said}");
+    // What is whole is shown, with a warning and the code for a part; nothing is built upon it.
+    for arguments in [&["sessions"][..], &["recall", "1911"], &["lineage", "latest"], &["show", "latest"]] {
+        let said = desk.run(arguments);
+        assert_eq!(said.code, Some(8), "{arguments:?} {said}");
+        assert!(said.to_string().contains("warning: the record is damaged"), "{said}");
+    }
+    let said = desk.run(&["recall", "1911"]);
+    assert!(said.stdout.contains("Sorted: 1911 to 1947.") && said.stdout.contains("not complete"), "{said}");
+    desk.write("handoff.json", "{}");
+    assert_eq!(desk.run(&["continue", "latest", "--handoff", "handoff.json", "--dry-run"]).code, Some(5));
 }
 
 #[test]

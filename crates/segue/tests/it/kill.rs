@@ -46,10 +46,12 @@ fn every_acknowledged_continuation_is_there_and_none_is_half() {
     let reader = workspace.reader(Scope::Workspace);
     let sessions = reader.sessions(None, usize::MAX).unwrap();
     for session in &acknowledged {
-        assert!(sessions.iter().any(|overview| overview.state.session == *session), "{session} is lost");
+        assert!(sessions.iter().any(|overview| overview.session == *session), "{session} is lost");
     }
-    for overview in sessions.iter().filter(|overview| overview.state.edge.is_some()) {
-        let session = overview.state.session;
+    for overview in
+        sessions.iter().filter(|overview| overview.state.as_ref().is_some_and(|state| state.edge.is_some()))
+    {
+        let session = overview.session;
         let whole = matches!(
             events(&workspace, session).as_slice(),
             [Event::SessionStarted(_), Event::Message(_), Event::Message(_), Event::RunQueued(_), ..]

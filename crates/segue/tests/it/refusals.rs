@@ -30,6 +30,11 @@ fn a_tools_refused_call_gets_an_error_result_and_nothing_else() {
     let before = events(&workspace, first).len();
     let outcome = workspace.continue_session(first, &asker, HANDOFF).unwrap();
     assert_eq!(outcome, Outcome::Refused(Refusal::NoRun));
+    for _ in 0..3 {
+        // A call that is replayed gets no second result.
+        let again = workspace.continue_session(first, &asker, HANDOFF).unwrap();
+        assert_eq!(again, Outcome::Refused(Refusal::NoRun));
+    }
     let events = events(&workspace, first);
     let [Event::ToolResult(result)] = &events[before..] else { panic!("{events:?}") };
     assert_eq!((result.status, result.continuation), (ResultStatus::Error, None));

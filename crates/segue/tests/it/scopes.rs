@@ -28,8 +28,7 @@ fn another_agents_session_is_not_found() {
     let reader = workspace.reader(Scope::Agent(AgentId::new("mine").unwrap()));
     assert!(answers(&reader, mine).iter().all(Result::is_ok));
     assert!(answers(&reader, theirs).iter().all(|answer| *answer == Err(ErrorKind::SessionNotFound)));
-    let listed: Vec<_> =
-        reader.sessions(None, 10).unwrap().iter().map(|overview| overview.state.session).collect();
+    let listed: Vec<_> = reader.sessions(None, 10).unwrap().iter().map(|overview| overview.session).collect();
     assert_eq!(listed, [mine]);
     assert_eq!(reader.recall_everywhere("begin", Default::default(), None).unwrap().hits.len(), 1);
 }
