@@ -6,8 +6,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use segue_event::{BlobId, KindSet, Position, SeqRange, SessionId};
 use segue_log::{
-    ClaimKey, Commit, Committed, Depth, Direction, EventLog, Head, LogError, PreparedCommit, RawEvents,
-    Report, SessionListing, SessionPage, Wakeups,
+    ClaimKey, Commit, Committed, Depth, Direction, EventLog, Head, LogError, LogSize, PreparedCommit,
+    RawEvents, Report, SessionListing, SessionPage, Wakeups,
 };
 
 use crate::blob;
@@ -16,6 +16,7 @@ use crate::layout::{Layout, Presence};
 use crate::limits::POLL_INTERVAL;
 use crate::options::Options;
 use crate::read::{LogEvents, SessionEvents};
+use crate::size::size;
 use crate::store::Store;
 use crate::verify;
 
@@ -165,6 +166,10 @@ impl EventLog for FileLog {
 
     fn settle(&self) -> Result<(), LogError> {
         self.committers.settle(&self.store)
+    }
+
+    fn size(&self) -> Result<LogSize, LogError> {
+        size(&self.store.layout, &*self.store.view()?)
     }
 
     fn known_damage(&self) -> Option<LogError> {

@@ -39,6 +39,7 @@ mod read;
 mod running;
 mod scan;
 mod segment;
+mod size;
 mod store;
 mod tail;
 mod upkeep;

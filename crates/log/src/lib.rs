@@ -27,7 +27,7 @@ pub use commit::{
 };
 pub use error::{LogError, LogErrorKind, WrongSeq};
 pub use memory::MemoryLog;
-pub use port::{Depth, Direction, EventLog, Head, RawEvents, SessionListing, SessionPage};
+pub use port::{Depth, Direction, EventLog, Head, LogSize, RawEvents, SessionListing, SessionPage};
 pub use report::{Problem, Report, verify_chains};
 pub use stream::{EventLogExt, EventStream};
 pub use wake::{Subscribers, Wakeups};

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use parking_lot::RwLock;
-use segue_event::{BlobId, KindSet, Position, RawEvent, Seq, SeqRange, SessionId};
+use segue_event::{BlobId, HEADER_BYTES, KindSet, Position, RawEvent, Seq, SeqRange, SessionId};
 
 use crate::limits::BLOB_BYTES_MAX;
 use crate::{
-    ClaimKey, Commit, Committed, Depth, Direction, EventLog, Head, LogError, PreparedCommit, RawEvents,
-    Report, SessionListing, SessionPage, Subscribers, Wakeups, verify_chains,
+    ClaimKey, Commit, Committed, Depth, Direction, EventLog, Head, LogError, LogSize, PreparedCommit,
+    RawEvents, Report, SessionListing, SessionPage, Subscribers, Wakeups, verify_chains,
 };
 
 /// A log that lives and dies with the process. "Durable" means no more here than "in memory".
@@ -158,6 +158,22 @@ impl EventLog for MemoryLog {
 
     fn settle(&self) -> Result<(), LogError> {
         Ok(())
+    }
+
+    fn size(&self) -> Result<LogSize, LogError> {
+        let state = self.state.read();
+        let bytes = |event: &RawEvent| (HEADER_BYTES + event.body.len()) as u64;
+        let written_bytes = state.events.iter().map(bytes).sum();
+        Ok(LogSize {
+            events: state.events.len() as u64,
+            sessions: state.sessions.len() as u64,
+            written_bytes,
+            stored_bytes: written_bytes,
+            compressed_bytes: 0,
+            blobs: state.blobs.len() as u64,
+            blob_bytes: state.blobs.values().map(|blob| blob.len() as u64).sum(),
+            index_bytes: 0,
+        })
     }
 
     fn known_damage(&self) -> Option<LogError> {

@@ -101,6 +101,12 @@ pub trait EventLog: Send + Sync {
     /// [`Full`](crate::LogErrorKind::Full) or [`Io`](crate::LogErrorKind::Io); the log is as good as before.
     fn settle(&self) -> Result<(), LogError>;
 
+    /// How much the log holds, and how much room it takes.
+    ///
+    /// # Errors
+    /// If the log cannot be read.
+    fn size(&self) -> Result<LogSize, LogError>;
+
     /// The first damage that reading has come across so far; none if everything read was whole.
     ///
     /// Of [`Corrupt`](crate::LogErrorKind::Corrupt) kind, or what else keeps the log from being read.
@@ -158,4 +164,25 @@ pub struct SessionPage {
     pub before: Option<Position>,
     /// At most this many.
     pub limit: usize,
+}
+
+/// How much a log holds, and how much room it takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct LogSize {
+    /// Events.
+    pub events: u64,
+    /// Sessions that they belong to.
+    pub sessions: u64,
+    /// Bytes of the commits as they were written.
+    pub written_bytes: u64,
+    /// Bytes that they take now.
+    pub stored_bytes: u64,
+    /// How much of that is compressed.
+    pub compressed_bytes: u64,
+    /// Blobs.
+    pub blobs: u64,
+    /// Bytes that the blobs take.
+    pub blob_bytes: u64,
+    /// Bytes of what can be rebuilt.
+    pub index_bytes: u64,
 }

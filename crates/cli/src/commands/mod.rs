@@ -8,6 +8,7 @@ mod lineage;
 mod recall;
 mod sessions;
 mod show;
+mod stats;
 mod verify;
 
 use crate::failure::Failure;
@@ -31,6 +32,8 @@ pub(crate) enum Command {
     Recall(recall::Arguments),
     /// Shows one event of a session in full, exactly.
     Get(get::Arguments),
+    /// Tells how much the store holds, and how much room it takes.
+    Stats,
     /// Checks the record.
     Verify(verify::Arguments),
     /// Shows in a fresh store what this program does.
@@ -47,6 +50,7 @@ impl Command {
             Self::Continue(arguments) => continuing::run(place, arguments),
             Self::Recall(arguments) => recall::run(place, arguments),
             Self::Get(arguments) => get::run(place, arguments),
+            Self::Stats => stats::run(place),
             Self::Verify(arguments) => verify::run(place, arguments),
             Self::Demo => demo::run(place),
         }

@@ -74,6 +74,15 @@ fn the_same_handoff_twice_makes_one_successor() {
 }
 
 #[test]
+fn the_size_of_the_store_is_told() {
+    let desk = Desk::with_sessions();
+    let said = desk.run(&["stats"]).succeeded();
+    assert!(said.stdout.starts_with("57 events in 2 sessions\n"), "{said}");
+    let said = desk.run(&["stats", "--json"]).succeeded();
+    assert!(said.stdout.contains("\"blobs\":0,") && said.stdout.contains("\"written_bytes\":"), "{said}");
+}
+
+#[test]
 fn the_record_is_sound() {
     let desk = Desk::with_sessions();
     assert_snapshot!(desk.run(&["verify"]));

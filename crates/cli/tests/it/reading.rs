@@ -40,6 +40,7 @@ fn no_reading_command_writes() {
         &["recall", "nowhere"],
         &["lineage", "latest"],
         &["verify"],
+        &["stats"],
         &["continue", "ff97", "--handoff", "handoff.json", "--dry-run"],
     ] {
         assert_eq!(desk.run(arguments).code, Some(0), "{arguments:?}");
