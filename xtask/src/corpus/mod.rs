@@ -29,12 +29,13 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     ensure!(arguments.folder.is_dir(), "{} is no folder", arguments.folder.display());
     let counted = check(&arguments.folder, arguments.recalls)?;
     println!(
-        "corpus: {} files in {} sessions, {} lines, {} continuations, {} recalls; peak memory {}",
+        "corpus: {} files in {} sessions, {} lines, {} continuations, {} recalls; {} % of the room; peak memory {}",
         counted.files,
         counted.sessions,
         counted.lines,
         counted.continuations,
         counted.recalls,
+        counted.percent,
         peak_memory()
     );
     Ok(())
@@ -48,6 +49,28 @@ pub(crate) struct Counted {
     lines: u64,
     continuations: usize,
     recalls: usize,
+    /// How much room the store takes, of that of its sources.
+    percent: u64,
+}
+
+/// A store may take this much of the room of its sources, originals and index included, once it is large enough for
+/// compression to matter.
+const PERCENT_MAX: u64 = 45;
+const LARGE_BYTES: u64 = 1024 * 1024;
+
+fn room_taken(log: &dyn EventLog, files: &[(PathBuf, ImportReport)]) -> anyhow::Result<u64> {
+    let mut sources: BTreeMap<SessionId, u64> = BTreeMap::new();
+    for (_, report) in files {
+        // Copies of one source that grew are kept once, so only the longest counts.
+        let longest = sources.entry(report.session).or_default();
+        *longest = report.bytes.max(*longest);
+    }
+    let bytes: u64 = sources.values().sum();
+    let size = log.size()?;
+    let taken = size.stored_bytes + size.blob_bytes + size.index_bytes;
+    let percent = taken * 100 / bytes.max(1);
+    ensure!(bytes < LARGE_BYTES || percent <= PERCENT_MAX, "the store takes {percent} % of its sources");
+    Ok(percent)
 }
 
 /// Imports everything below a folder into a fresh store, and checks all that must hold of it.
@@ -57,7 +80,9 @@ pub(crate) fn check(folder: &Path, recalls: usize) -> anyhow::Result<Counted> {
     let workspace = Workspace::with_options(Arc::clone(&log), SystemHost, segue::Options::default());
     let files = import_all(&*log, folder)?;
     let again = import_all(&*log, folder).context("importing again")?;
-    let mut counted = Counted { files: files.len(), ..Counted::default() };
+    log.settle()?;
+    let mut counted =
+        Counted { files: files.len(), percent: room_taken(&*log, &files)?, ..Counted::default() };
     for (path, report) in &again {
         ensure!(report.events == 0, "{}: importing again added {} events", path.display(), report.events);
     }
