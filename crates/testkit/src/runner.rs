@@ -233,7 +233,7 @@ impl Run {
                 self.sessions.insert(name.to_owned(), continued.successor);
                 let again = if continued.replayed { ", which was there already" } else { "" };
                 let notes =
-                    continued.diagnostics.iter().map(|note| format!("\n  {note:?}")).collect::<String>();
+                    continued.diagnostics.iter().map(|note| format!("\n  {note}")).collect::<String>();
                 format!("{session}: continued in {name} ({}){again}{notes}", continued.successor)
             }
         });

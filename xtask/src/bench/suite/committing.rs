@@ -8,6 +8,7 @@ use anyhow::anyhow;
 
 use super::Bench;
 use super::contest::{Comparison, Contender, Row, Unit, compete, start, timed};
+use super::engines::{Engine, Fjall, Redb, Sled};
 use super::ours;
 use super::plain::PlainFile;
 use super::sqlite::{Client, Database, GroupCommitter};
@@ -16,6 +17,10 @@ use super::workload::{Batch, Growing, Session};
 const SEGUE: &str = "segue";
 const PLAIN: &str = "plain append + fdatasync";
 const SQLITE: &str = "sqlite, WAL, FULL";
+const SQLITE_NORMAL: &str = "sqlite, WAL, NORMAL (loses commits in a power cut)";
+const REDB: &str = "redb";
+const FJALL: &str = "fjall";
+const SLED: &str = "sled (its flush survives no power cut)";
 const SQLITE_GROUP: &str = "sqlite behind a group committer";
 
 /// One event a commit, one thread.
@@ -56,7 +61,15 @@ struct Alone {
 fn alone(bench: &Bench, row: &Alone) -> anyhow::Result<Row> {
     let folder = bench.folder.path().join(row.name);
     std::fs::create_dir(&folder)?;
-    let contenders = vec![segue(row, &folder)?, plain(row, &folder)?, sqlite(row, &folder)?];
+    let contenders = vec![
+        segue(row, &folder)?,
+        plain(row, &folder)?,
+        sqlite(row, SQLITE, Database::open(&folder.join("sqlite"))?),
+        sqlite(row, SQLITE_NORMAL, Database::open(&folder.join("sqlite-normal"))?.losing_the_newest()?),
+        engine(row, REDB, Redb::create(&folder.join("redb"))?),
+        engine(row, FJALL, Fjall::create(&folder.join("fjall"))?),
+        engine(row, SLED, Sled::create(&folder.join("sled"))?),
+    ];
     let series = compete(bench.rounds, contenders)?;
     std::fs::remove_dir_all(&folder)?;
     let about = match row.events {
@@ -64,8 +77,10 @@ fn alone(bench: &Bench, row: &Alone) -> anyhow::Result<Row> {
         events => format!("a durable commit of {events} events of 1.4 KB, one thread"),
     };
     let unit = Unit::events_a_second(row.commits * row.events);
+    let others = [SQLITE_NORMAL, REDB, FJALL, SLED].map(|peer| Comparison::speed(SEGUE, peer, None));
     let comparisons =
-        vec![Comparison::speed(SEGUE, PLAIN, Some(row.plain)), Comparison::speed(SEGUE, SQLITE, row.sqlite)];
+        [Comparison::speed(SEGUE, PLAIN, Some(row.plain)), Comparison::speed(SEGUE, SQLITE, row.sqlite)];
+    let comparisons = comparisons.into_iter().chain(others).collect();
     Ok(Row { name: row.name, about, unit, series, comparisons, limits: Vec::new() })
 }
 
@@ -87,13 +102,20 @@ fn plain(row: &Alone, folder: &Path) -> anyhow::Result<Contender<'static>> {
     }))
 }
 
-fn sqlite(row: &Alone, folder: &Path) -> anyhow::Result<Contender<'static>> {
-    let mut database = Database::open(&folder.join("sqlite"))?;
+fn sqlite(row: &Alone, name: &'static str, mut database: Database) -> Contender<'static> {
     let (mut session, commits, events) = (Growing::new(Session(1)), row.commits, row.events);
-    Ok(Contender::new(SQLITE, move || {
+    Contender::new(name, move || {
         let batches = session.batches(commits, events)?;
         Ok(timed(|| batches.iter().try_for_each(|batch| database.commit([batch])))?.0)
-    }))
+    })
+}
+
+fn engine(row: &Alone, name: &'static str, mut engine: impl Engine + 'static) -> Contender<'static> {
+    let (mut session, commits, events) = (Growing::new(Session(1)), row.commits, row.events);
+    Contender::new(name, move || {
+        let batches = session.batches(commits, events)?;
+        Ok(timed(|| batches.iter().try_for_each(|batch| engine.commit(batch)))?.0)
+    })
 }
 
 /// A row of several committers, each with a session of its own and one event a commit.

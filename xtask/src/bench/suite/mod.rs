@@ -3,6 +3,7 @@
 mod committing;
 mod contest;
 mod continuing;
+mod engines;
 mod library;
 mod machine;
 mod opening;

@@ -36,6 +36,12 @@ impl Database {
         Ok(Self(connection))
     }
 
+    /// Lets commits return before they survive a power loss, as WAL does by default in many programs.
+    pub(super) fn losing_the_newest(self) -> anyhow::Result<Self> {
+        self.0.pragma_update(None, "synchronous", "NORMAL")?;
+        Ok(self)
+    }
+
     /// Reads through a memory map, which it does not do by itself.
     pub(super) fn mapped(self) -> anyhow::Result<Self> {
         self.0.pragma_update(None, "mmap_size", MAP_BYTES)?;
