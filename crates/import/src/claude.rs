@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 
 use crate::content::cut_id;
 use crate::json::{self, Object};
-use crate::line::Output;
+use crate::output::Output;
 
 /// What a user's record begins with when the program wrote it and not a person.
 const WRITTEN_BY_THE_PROGRAM: [&str; 11] = [

@@ -10,9 +10,10 @@ use segue_event::{LineNumber, ModelName, Seq, SourceKind, Timestamp, TitleSource
 use crate::content::{cut_id, cut_text};
 use crate::json::Object;
 use crate::limits::{DIRECTORY_BYTES_MAX, HEAD_BYTES_MAX, HEAD_LINES_MAX};
-use crate::line::{Line, State};
+use crate::line::{Line, read_line};
 use crate::records::read_objects;
 use crate::source::{LineReader, Piece, PieceEnd};
+use crate::state::State;
 use crate::{claude, pi};
 
 /// The beginning of a source whose kind is known.
@@ -72,7 +73,7 @@ pub(crate) fn read_opening(source: impl BufRead, kind: SourceKind) -> io::Result
     let mut time = None;
     for piece in FirstLines::new(source) {
         let Piece { offset, bytes, .. } = piece?;
-        state.read_line(Line { number: LineNumber(1), offset, bytes: &bytes, begun: &[] });
+        read_line(&mut state, Line { number: LineNumber(1), offset, bytes: &bytes, begun: &[] });
         time = time.or(Some(state.time).filter(|time| *time != untold));
         if time.is_some() && state.titles.contains_key(&TitleSource::Fallback) {
             break;

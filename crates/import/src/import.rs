@@ -17,10 +17,11 @@ use crate::identity::session_id;
 use crate::limits::{
     ATTEMPTS_MAX, COMMIT_BYTES_MAX, COMMIT_EVENTS_MAX, COMMIT_LINES_MAX, LINE_BYTES_MAX, VERSIONS_MAX,
 };
-use crate::line::{Line, State};
+use crate::line::{Line, read_line};
 use crate::recorded::{Tail, begins_with, last_progress, state_after, tail};
 use crate::report::{ImportReport, Imported, Outcome, UnreadablePiece};
 use crate::source::{LineReader, Piece, PieceEnd};
+use crate::state::State;
 
 /// What an import has to be told.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -285,7 +286,7 @@ impl<'a> Writer<'a> {
         }
         let number = LineNumber(self.report.lines);
         let line = Line { number, offset: piece.offset, bytes: &piece.bytes, begun: &begun };
-        let made = self.state.read_line(line);
+        let made = read_line(&mut self.state, line);
         for bytes in made.blobs.values() {
             self.put(bytes)?;
         }

@@ -11,7 +11,8 @@
 //!   behind the [`segue_event::Unreadable`] that tells of the half.
 //! * Memory is bounded by [`limits`], whatever the size of the source. Sources are never written to.
 //!
-//! Reading order: [`import_path`], then the pure middle in `line.rs`, then the two dialects `claude.rs` and `pi.rs`.
+//! Reading order: [`import_path`], then the pure middle in `line.rs`, then the two dialects `claude.rs` and `pi.rs`,
+//! which put what they make into `output.rs`.
 
 mod call;
 mod claude;
@@ -24,11 +25,13 @@ mod import;
 mod json;
 pub mod limits;
 mod line;
+mod output;
 mod pi;
 mod recorded;
 mod records;
 mod report;
 mod source;
+mod state;
 mod surrogate;
 mod title;
 mod tree;

@@ -1,39 +1,15 @@
 //! One line in, its events out: the pure middle of an import.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
-use segue_event::{
-    BlobId, CallRef, ErrorNoted, Event, ImportedLine, LineNumber, Message, Provenance, Role, Seq,
-    SessionTitled, SourceKind, Timestamp, Title, TitleSource, ToolResult, Unreadable,
-};
-use segue_log::NewEvent;
+use segue_event::{ImportedLine, LineNumber, SourceKind};
 
-use crate::call::Calls;
-use crate::content::{Blobs, Content, cut_id, cut_text};
 use crate::json::Object;
-use crate::limits::{ERROR_BYTES_MAX, LINE_EVENTS_MAX};
+use crate::output::{Made, Output};
 use crate::records::{Part, for_each_part};
+use crate::state::State;
 use crate::surrogate::mend_lone_surrogates;
-use crate::title::title_from;
 use crate::{claude, holes, pi};
-
-/// What has to be known of the lines before to read the next one.
-#[derive(Debug)]
-pub(crate) struct State {
-    /// Whose transcript it is.
-    pub(crate) kind: SourceKind,
-    /// The number that the next event gets.
-    pub(crate) next: Seq,
-    /// The time of the line before; the times of lines that have none.
-    pub(crate) time: Timestamp,
-    /// The calls that results can answer.
-    pub(crate) calls: Calls,
-    /// The newest title of each source.
-    pub(crate) titles: BTreeMap<TitleSource, String>,
-    /// The source's own id of the newest message.
-    pub(crate) newest_id: String,
-}
 
 /// A line that is to be read.
 #[derive(Clone, Copy, Debug)]
@@ -48,191 +24,54 @@ pub(crate) struct Line<'a> {
     pub(crate) begun: &'a [u8],
 }
 
-/// What was made of a line.
-#[derive(Debug)]
-pub(crate) struct Made {
-    /// The line itself, and then its events.
-    pub(crate) events: Vec<NewEvent>,
-    /// What has to be kept as blobs before the events are written.
-    pub(crate) blobs: Blobs,
+/// Reads a line: keeps its bytes and makes its events.
+pub(crate) fn read_line(state: &mut State, line: Line<'_>) -> Made {
+    let kind = state.kind;
+    let cut = holes::cut(line.bytes);
+    let kept = ImportedLine { line: line.number, offset: line.offset, bytes: cut.bytes, holes: cut.holes };
+    let mut output = Output::new(state, line.number);
+    for blob in cut.blobs {
+        output.keep(blob);
+    }
+    output.push(kept);
+    read_parts(&mut output, kind, line);
+    output.finish()
 }
 
-/// Where the events of a line are collected.
-pub(crate) struct Output<'s> {
-    state: &'s mut State,
-    line: LineNumber,
-    events: Vec<NewEvent>,
-    blobs: Blobs,
-    dropped: usize,
-}
-
-impl State {
-    /// Nothing read yet: the next event is `next`, and lines without a time are of `time`.
-    pub(crate) fn new(kind: SourceKind, next: Seq, time: Timestamp) -> Self {
-        let (calls, titles) = (Calls::default(), BTreeMap::new());
-        Self { kind, next, time, calls, titles, newest_id: String::new() }
-    }
-
-    /// Reads a line: keeps its bytes and makes its events.
-    pub(crate) fn read_line(&mut self, line: Line<'_>) -> Made {
-        let cut = holes::cut(line.bytes);
-        let kept =
-            ImportedLine { line: line.number, offset: line.offset, bytes: cut.bytes, holes: cut.holes };
-        let mut output = Output::new(self, line.number);
-        output.blobs.extend(cut.blobs.into_iter().map(|blob| (BlobId::of(&blob), blob)));
-        output.push(kept);
-        output.read(line);
-        output.finish()
-    }
-
-    /// Takes over what a recorded or a newly made event tells about those that follow.
-    pub(crate) fn note(&mut self, seq: Seq, event: &Event) {
-        match event {
-            Event::Message(message) => {
-                self.calls.remember(seq, message);
-                if let Some(provenance) = &message.provenance {
-                    self.newest_id.clone_from(&provenance.original_id);
-                }
-            }
-            Event::SessionTitled(SessionTitled { title }) => self.note_title(title),
-            Event::SessionStarted(started) => self.note_title(&started.title),
-            _ => {}
+fn read_parts(output: &mut Output<'_>, kind: SourceKind, line: Line<'_>) {
+    let joined = if line.begun.is_empty() {
+        Cow::Borrowed(line.bytes)
+    } else {
+        Cow::Owned([line.begun, line.bytes].concat())
+    };
+    let start = line.offset - line.begun.len() as u64;
+    let text = mend_lone_surrogates(&joined);
+    for_each_part(kind, &text, start, |part| match part {
+        Part::Record(record) => read_record(output, kind, record),
+        Part::Gap { from, to, reason } => {
+            output.unreadable(start + from as u64, joined.get(from..to).unwrap_or_default(), reason);
         }
-        self.next = seq.next();
-    }
-
-    fn note_title(&mut self, title: &Title) {
-        if *title != Title::default() {
-            self.titles.insert(title.source, title.text.clone());
-        }
+    });
+    if output.dropped() > 0 {
+        let reason = format!("{} events more than a line may give", output.dropped());
+        output.unreadable(start, &joined, reason);
     }
 }
 
-impl<'s> Output<'s> {
-    fn new(state: &'s mut State, line: LineNumber) -> Self {
-        Self { state, line, events: Vec::new(), blobs: Blobs::new(), dropped: 0 }
-    }
-
-    /// Adds an event, unless the line has given too many.
-    pub(crate) fn push(&mut self, event: impl Into<Event>) {
-        if self.events.len() >= LINE_EVENTS_MAX {
-            self.dropped += 1;
-        } else {
-            self.add(event.into());
-        }
-    }
-
-    /// Sets the time of the events that follow, if the line tells one.
-    pub(crate) fn at(&mut self, time: Option<Timestamp>) {
-        self.state.time = time.unwrap_or(self.state.time);
-    }
-
-    /// Blocks for one event.
-    pub(crate) fn content(&mut self) -> Content<'_> {
-        Content::new(&mut self.blobs)
-    }
-
-    /// Where a record stands, given its own id and that of the record it answers.
-    pub(crate) fn provenance(&self, id: Option<String>, parent: Option<String>) -> Provenance {
-        let [original_id, parent_id] = [id, parent].map(|id| cut_id(id.unwrap_or_default()));
-        Provenance { line: self.line, original_id, parent_id }
-    }
-
-    /// Adds a message, and before it the title it gives to a session that has none.
-    pub(crate) fn message(&mut self, message: Message) {
-        if message.role == Role::User
-            && !self.state.titles.contains_key(&TitleSource::Fallback)
-            && let Some(text) = title_from(&message)
-        {
-            self.title(TitleSource::Fallback, text);
-        }
-        self.push(message);
-    }
-
-    /// Adds a result, with the call that it answers.
-    pub(crate) fn result(&mut self, mut result: ToolResult) {
-        result.call.provider_id = cut_id(result.call.provider_id);
-        if let Some(call) = self.state.calls.get(&result.call.provider_id) {
-            result.call = CallRef { site: Some(call.site), ..result.call };
-            if result.tool.is_empty() {
-                result.tool.clone_from(&call.tool);
-            }
-        }
-        self.push(result);
-    }
-
-    /// Adds a title, unless the same source gave the same one last.
-    pub(crate) fn title(&mut self, source: TitleSource, text: String) {
-        if self.state.titles.get(&source) != Some(&text) {
-            self.push(SessionTitled { title: Title { text: cut_id(text), source } });
-        }
-    }
-
-    /// Adds an error that the transcript tells of.
-    pub(crate) fn error(&mut self, message: String, provenance: Provenance) {
-        let message = cut_text(message, ERROR_BYTES_MAX);
-        self.push(ErrorNoted { message, provenance: Some(provenance) });
-    }
-
-    /// The source's own id of the newest message.
-    pub(crate) fn newest_id(&self) -> &str {
-        &self.state.newest_id
-    }
-
-    fn add(&mut self, event: Event) {
-        self.state.note(self.state.next, &event);
-        self.events.push(NewEvent { time: self.state.time, event });
-    }
-
-    fn read(&mut self, line: Line<'_>) {
-        let joined = if line.begun.is_empty() {
-            Cow::Borrowed(line.bytes)
-        } else {
-            Cow::Owned([line.begun, line.bytes].concat())
-        };
-        let start = line.offset - line.begun.len() as u64;
-        let text = mend_lone_surrogates(&joined);
-        for_each_part(self.state.kind, &text, start, |part| match part {
-            Part::Record(record) => self.record(record),
-            Part::Gap { from, to, reason } => {
-                self.unreadable(start, from, joined.get(from..to).unwrap_or_default(), reason);
-            }
-        });
-        if self.dropped > 0 {
-            let reason = format!("{} events more than a line may give", self.dropped);
-            self.unreadable(start, 0, &joined, reason);
-        }
-    }
-
-    fn record(&mut self, record: &Object<'_>) {
-        match self.state.kind {
-            SourceKind::ClaudeCode => claude::read_record(self, record),
-            SourceKind::Pi => pi::read_record(self, record),
-        }
-    }
-
-    fn unreadable(&mut self, start: u64, at: usize, bytes: &[u8], reason: String) {
-        let blob = BlobId::of(bytes);
-        self.blobs.insert(blob, bytes.to_vec());
-        let (line, offset) = (self.line, start + at as u64);
-        self.add(Unreadable { line, offset, bytes: bytes.len() as u64, blob, reason }.into());
-    }
-
-    fn finish(mut self) -> Made {
-        // The line was put first, before its time was known.
-        let time = self.events.get(1).map_or(self.state.time, |first| first.time);
-        if let Some(line) = self.events.first_mut() {
-            line.time = time;
-        }
-        Made { events: self.events, blobs: self.blobs }
+fn read_record(output: &mut Output<'_>, kind: SourceKind, record: &Object<'_>) {
+    match kind {
+        SourceKind::ClaudeCode => claude::read_record(output, record),
+        SourceKind::Pi => pi::read_record(output, record),
     }
 }
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use segue_event::Kind;
+    use segue_event::{BlobId, Event, Kind, Seq, Timestamp};
+    use segue_log::NewEvent;
 
     use super::*;
+    use crate::limits::LINE_EVENTS_MAX;
 
     /// The events that lines of a dialect give, without those that keep the lines.
     pub(crate) fn events_of(kind: SourceKind, lines: &[&str]) -> Vec<Event> {
@@ -240,7 +79,7 @@ pub(crate) mod tests {
         let mut events = Vec::new();
         for (number, text) in (1..).zip(lines) {
             let line = Line { number: LineNumber(number), offset: 10, bytes: text.as_bytes(), begun: &[] };
-            events.extend(state.read_line(line).events.into_iter().map(|new| new.event));
+            events.extend(read_line(&mut state, line).events.into_iter().map(|new| new.event));
         }
         events.retain(|event| event.kind() != Kind::ImportedLine);
         events
@@ -248,7 +87,7 @@ pub(crate) mod tests {
 
     fn read(bytes: &[u8], begun: &[u8], offset: u64) -> Vec<NewEvent> {
         let mut state = State::new(SourceKind::Pi, Seq::FIRST, Timestamp::utc_micros(5));
-        let made = state.read_line(Line { number: LineNumber(3), offset, bytes, begun });
+        let made = read_line(&mut state, Line { number: LineNumber(3), offset, bytes, begun });
         assert_eq!(state.next.get(), made.events.len() as u64 + 1);
         made.events
     }

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use crate::claude::time;
 use crate::content::cut_id;
 use crate::json::Object;
-use crate::line::Output;
+use crate::output::Output;
 
 /// Makes the events of one entry. An entry that no model sees makes none.
 pub(crate) fn read_record(output: &mut Output<'_>, entry: &Object<'_>) {

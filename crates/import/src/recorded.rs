@@ -12,8 +12,8 @@ use segue_log::{Direction, EventLog, LogError};
 use crate::error::{Detail, ImportError};
 use crate::holes;
 use crate::limits::LINE_BYTES_MAX;
-use crate::line::State;
 use crate::records::open_end;
+use crate::state::State;
 use crate::surrogate::mend_lone_surrogates;
 
 /// Writes the source of an imported session as it was, byte for byte, and says what was written.
