@@ -1,15 +1,24 @@
 //! What can go wrong with an import or an export as a whole. A line that cannot be read is no error.
 
-use std::io;
+use std::error::Error;
 use std::path::{Path, PathBuf};
+use std::{fmt, io};
 
 use segue_event::SessionId;
 use segue_log::LogError;
 
+use crate::ImportReport;
+
 /// Why a source could not be imported or a session not be exported: what, where, and what to do.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
-pub struct ImportError(Box<Detail>);
+pub struct ImportError(Box<Failed>);
+
+#[derive(Debug)]
+struct Failed {
+    detail: Detail,
+    committed: Option<ImportReport>,
+}
 
 /// What kind of error it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -62,7 +71,7 @@ pub(crate) enum Detail {
 impl ImportError {
     /// What kind of error it is.
     pub fn kind(&self) -> ImportErrorKind {
-        match &*self.0 {
+        match &self.0.detail {
             Detail::NotFound(_) => ImportErrorKind::NotFound,
             Detail::NotAFile(_) => ImportErrorKind::NotAFile,
             Detail::Permission { .. } => ImportErrorKind::Permission,
@@ -77,10 +86,26 @@ impl ImportError {
 
     /// For [`ImportErrorKind::Log`]: the log's own error.
     pub fn as_log_error(&self) -> Option<&LogError> {
-        match &*self.0 {
+        match &self.0.detail {
             Detail::Log { source, .. } | Detail::Record { source, .. } => Some(source),
             _ => None,
         }
+    }
+
+    /// What this import had written into the record before it failed, and stays there; none if that is nothing.
+    ///
+    /// Importing again goes on behind it.
+    pub fn committed(&self) -> Option<&ImportReport> {
+        self.0.committed.as_ref()
+    }
+
+    /// Adds what was written before.
+    pub(crate) fn after(mut self, earlier: Option<ImportReport>) -> Self {
+        self.0.committed = match self.0.committed.take() {
+            Some(report) => Some(report.after(earlier)),
+            None => earlier.filter(|earlier| earlier.events > 0),
+        };
+        self
     }
 
     /// An error of the operating system about a source.
@@ -96,8 +121,20 @@ impl ImportError {
     }
 }
 
+impl fmt::Display for Failed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.detail.fmt(f)
+    }
+}
+
+impl Error for Failed {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.detail.source()
+    }
+}
+
 impl From<Detail> for ImportError {
     fn from(detail: Detail) -> Self {
-        Self(Box::new(detail))
+        Self(Box::new(Failed { detail, committed: None }))
     }
 }

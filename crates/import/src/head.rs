@@ -9,7 +9,7 @@ use segue_event::{LineNumber, ModelName, Seq, SourceKind, Timestamp, TitleSource
 
 use crate::content::{cut_id, cut_text};
 use crate::json::Object;
-use crate::limits::{DIRECTORY_BYTES_MAX, HEAD_BYTES_MAX, HEAD_LINES_MAX};
+use crate::limits::{DIRECTORY_BYTES_MAX, FIRST_LINE_BYTES_MAX, HEAD_BYTES_MAX, HEAD_LINES_MAX};
 use crate::line::{Line, read_line};
 use crate::records::read_objects;
 use crate::source::{LineReader, Piece, PieceEnd};
@@ -47,6 +47,10 @@ pub(crate) fn read_head(source: impl BufRead, known: Option<SourceKind>) -> io::
     for piece in FirstLines::new(source) {
         let piece = piece?;
         first_line.get_or_insert_with(|| blake3::hash(piece.bytes.trim_ascii_end()));
+        if piece.end == PieceEnd::Full {
+            // Its line is too long to be read, here as in the import.
+            continue;
+        }
         // What cannot be read here will be reported when its line is imported.
         let _stop = read_objects(&piece.bytes, piece.offset, |record| facts.take(record));
         if known.or_else(|| facts.kind()).is_some_and(|kind| facts.are_complete(kind)) {
@@ -72,7 +76,10 @@ pub(crate) fn read_opening(source: impl BufRead, kind: SourceKind) -> io::Result
     let mut state = State::new(kind, Seq::FIRST, untold);
     let mut time = None;
     for piece in FirstLines::new(source) {
-        let Piece { offset, bytes, .. } = piece?;
+        let Piece { offset, bytes, end } = piece?;
+        if end == PieceEnd::Full {
+            continue;
+        }
         read_line(&mut state, Line { number: LineNumber(1), offset, bytes: &bytes, begun: &[] });
         time = time.or(Some(state.time).filter(|time| *time != untold));
         if time.is_some() && state.titles.contains_key(&TitleSource::Fallback) {
@@ -82,15 +89,41 @@ pub(crate) fn read_opening(source: impl BufRead, kind: SourceKind) -> io::Result
     Ok(Opening { time, title: state.titles.remove(&TitleSource::Fallback).unwrap_or_default() })
 }
 
-/// The lines at the beginning of a source, as many as are looked at.
+/// The lines at the beginning of a source, as many as are looked at. Of a line that is too long to be read only the
+/// first piece is given, and nothing behind it unless it is the first line of all.
 struct FirstLines<R> {
     reader: LineReader<R>,
     left: usize,
+    /// The byte behind the first line.
+    first_end: Option<u64>,
 }
 
 impl<R: BufRead> FirstLines<R> {
     fn new(source: R) -> Self {
-        Self { reader: LineReader::new(source), left: HEAD_LINES_MAX }
+        Self { reader: LineReader::new(source), left: HEAD_LINES_MAX, first_end: None }
+    }
+
+    /// Passes over the rest of a first line.
+    fn end_first_line(&mut self, mut end: PieceEnd) -> io::Result<()> {
+        while end == PieceEnd::Full && self.reader.offset() < FIRST_LINE_BYTES_MAX {
+            let Some(piece) = self.reader.next_piece()? else { break };
+            end = piece.end;
+        }
+        if end != PieceEnd::Newline {
+            self.left = 0;
+        }
+        self.first_end = Some(self.reader.offset());
+        Ok(())
+    }
+
+    fn next_line(&mut self) -> io::Result<Option<Piece>> {
+        let Some(piece) = self.reader.next_piece()? else { return Ok(None) };
+        if self.first_end.is_none() {
+            self.end_first_line(piece.end)?;
+        } else if piece.end == PieceEnd::Full {
+            self.left = 0;
+        }
+        Ok(Some(piece))
     }
 }
 
@@ -99,14 +132,10 @@ impl<R: BufRead> Iterator for FirstLines<R> {
 
     fn next(&mut self) -> Option<io::Result<Piece>> {
         self.left = self.left.checked_sub(1)?;
-        if self.reader.offset() >= HEAD_BYTES_MAX {
+        if self.first_end.is_some_and(|end| self.reader.offset() - end >= HEAD_BYTES_MAX) {
             return None;
         }
-        let piece = self.reader.next_piece().transpose()?;
-        if matches!(&piece, Ok(piece) if piece.end == PieceEnd::Full) {
-            self.left = 0;
-        }
-        Some(piece)
+        self.next_line().transpose()
     }
 }
 

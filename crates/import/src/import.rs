@@ -5,8 +5,8 @@ use std::io::{BufRead, BufReader, Seek};
 use std::path::Path;
 
 use segue_event::{
-    AgentId, BlobId, Event, Hole, ImportProgress, ImportSource, ImportedLine, LineNumber, ModelOverride, Seq,
-    SessionId, SessionStarted, SourceKind, Timestamp, Title, TitleSource, Unreadable,
+    AgentId, BlobId, Digest, Event, Hole, ImportProgress, ImportSource, ImportedLine, LineNumber,
+    ModelOverride, Seq, SessionId, SessionStarted, SourceKind, Timestamp, Title, TitleSource, Unreadable,
 };
 use segue_log::{Commit, EventLog, Expected, LogError, LogErrorKind, NewEvent, Wait};
 
@@ -18,9 +18,9 @@ use crate::limits::{
     ATTEMPTS_MAX, COMMIT_BYTES_MAX, COMMIT_EVENTS_MAX, COMMIT_LINES_MAX, LINE_BYTES_MAX, VERSIONS_MAX,
 };
 use crate::line::{Line, read_line};
-use crate::recorded::{Tail, begins_with, last_progress, state_after, tail};
+use crate::recorded::{Size, Tail, begins_with, last_progress, state_after, tail};
 use crate::report::{ImportReport, Imported, Outcome, UnreadablePiece};
-use crate::source::{LineReader, Piece, PieceEnd};
+use crate::source::{LineEnd, LineReader, Piece, PieceEnd};
 use crate::state::State;
 
 /// What an import has to be told.
@@ -50,23 +50,21 @@ pub fn import_path(
     options: &ImportOptions,
 ) -> Result<Imported, ImportError> {
     let import = Import { log, path, options };
-    let mut earlier: Option<ImportReport> = None;
+    let mut earlier = None;
     for _ in 0..ATTEMPTS_MAX {
-        let (head, file) = match import.open()? {
-            Ok(opened) => opened,
-            Err(reason) => return Ok(Imported::Skipped(reason)),
+        let (report, ended) = match import.attempt_anew() {
+            Ok(Ok(attempted)) => attempted,
+            Ok(Err(reason)) => return Ok(Imported::Skipped(reason)),
+            Err(error) => return Err(error.after(earlier)),
         };
-        let (report, ended) = import.attempt(&head, &file)?;
-        let report = match earlier.take() {
-            Some(earlier) if earlier.events > 0 => report.after(earlier),
-            _ => report,
-        };
+        let report = report.after(earlier);
         if ended == Ended::AtTheEnd {
             return Ok(Imported::Session(report));
         }
         earlier = Some(report);
     }
-    Err(Detail::Contended { path: path.to_owned(), attempts: ATTEMPTS_MAX }.into())
+    let contended = ImportError::from(Detail::Contended { path: path.to_owned(), attempts: ATTEMPTS_MAX });
+    Err(contended.after(earlier))
 }
 
 struct Import<'a> {
@@ -81,8 +79,8 @@ enum Place {
     Free,
     /// It begins with all that is recorded, which ends here.
     Behind(ImportProgress),
-    /// The record begins with all of it.
-    Within(ImportProgress),
+    /// The record begins with all of it, which has this size.
+    Within(Size),
     /// The record holds something else.
     Elsewhere,
 }
@@ -95,9 +93,19 @@ enum Ended {
 
 type Reader<'f> = LineReader<BufReader<&'f File>>;
 
+/// What was read of a source, or the reason why it is skipped.
+type OrSkipped<T> = Result<T, String>;
+
 impl Import<'_> {
-    /// The source and its beginning; the inner error is the reason why it is skipped.
-    fn open(&self) -> Result<Result<(Head, File), String>, ImportError> {
+    fn attempt_anew(&self) -> Result<OrSkipped<(ImportReport, Ended)>, ImportError> {
+        match self.open()? {
+            Ok((head, file)) => self.attempt(&head, &file).map(Ok),
+            Err(reason) => Ok(Err(reason)),
+        }
+    }
+
+    /// The source and its beginning.
+    fn open(&self) -> Result<OrSkipped<(Head, File)>, ImportError> {
         let failed = |error| ImportError::source(self.path, error);
         // Looked at before it is opened, because opening a pipe waits for its other end.
         let found = fs::metadata(self.path).map_err(failed)?;
@@ -127,9 +135,9 @@ impl Import<'_> {
                     Place::Behind(progress) => {
                         return self.follow(head, version, session, &progress, reader);
                     }
-                    Place::Within(progress) => {
+                    Place::Within(size) => {
                         let mut report = ImportReport::new(session, head.kind, version, Outcome::OlderCopy);
-                        (report.lines, report.bytes) = (progress.lines, progress.prefix.bytes);
+                        (report.lines, report.bytes) = (size.lines, size.bytes);
                         return Ok((report, Ended::AtTheEnd));
                     }
                 }
@@ -156,7 +164,7 @@ impl Import<'_> {
         }
         let mut again = self.rewound(file)?;
         let within = begins_with(self.log, session, &mut again)?.map_err(failed)?;
-        Ok((if within { Place::Within(progress) } else { Place::Elsewhere }, reader))
+        Ok((within.map_or(Place::Elsewhere, Place::Within), reader))
     }
 
     fn begin(
@@ -252,19 +260,39 @@ impl<'a> Writer<'a> {
         Self { import, state, report, committed, batch: Vec::new(), batch_bytes: 0, batch_lines: 0, first }
     }
 
+    /// Reads on and commits, and says what was committed even if it fails.
     fn run(
         mut self,
         mut reader: LineReader<impl BufRead>,
-        mut tail: Tail,
+        tail: Tail,
     ) -> Result<(ImportReport, Ended), ImportError> {
-        while let Some(piece) = self.next_piece(&mut reader)? {
-            self.line(&mut reader, piece, std::mem::replace(&mut tail, Tail::Ended))?;
-            if self.is_full() && self.commit(&mut reader)? == Ended::Overtaken {
-                return Ok((self.committed, Ended::Overtaken));
+        match self.write_all(&mut reader, tail) {
+            Ok(ended) => Ok((self.committed, ended)),
+            Err(error) => Err(error.after(Some(self.committed))),
+        }
+    }
+
+    /// Reads on to where the source ends at the moment, which is looked for once: what is appended from then on is for
+    /// the next import, whose tail it continues. So the last commit is known to be the last, and is the one that waits.
+    fn write_all(
+        &mut self,
+        reader: &mut LineReader<impl BufRead>,
+        mut tail: Tail,
+    ) -> Result<Ended, ImportError> {
+        loop {
+            let full_at = self.is_full().then(|| reader.prefix());
+            let Some(piece) = self.next_piece(reader)? else { break };
+            // Something is left to read, so a commit follows that makes this one durable too.
+            if let Some(prefix) = full_at
+                && self.commit(prefix, Wait::Ordered)? == Ended::Overtaken
+            {
+                return Ok(Ended::Overtaken);
+            }
+            if self.line(reader, piece, std::mem::replace(&mut tail, Tail::Ended))? == LineEnd::Open {
+                break;
             }
         }
-        let ended = if self.batch.is_empty() { Ended::AtTheEnd } else { self.commit(&mut reader)? };
-        Ok((self.committed, ended))
+        if self.batch.is_empty() { Ok(Ended::AtTheEnd) } else { self.commit(reader.prefix(), Wait::Durable) }
     }
 
     fn line(
@@ -272,7 +300,7 @@ impl<'a> Writer<'a> {
         reader: &mut LineReader<impl BufRead>,
         piece: Piece,
         tail: Tail,
-    ) -> Result<(), ImportError> {
+    ) -> Result<LineEnd, ImportError> {
         if tail == Tail::Ended {
             self.report.lines += 1;
         }
@@ -293,7 +321,7 @@ impl<'a> Writer<'a> {
         self.batch_bytes += piece.bytes.len();
         self.count(&made.events);
         self.batch.extend(made.events);
-        Ok(())
+        Ok(piece.line_end())
     }
 
     /// Keeps a line that is too long to be read, without ever holding all of it.
@@ -301,7 +329,7 @@ impl<'a> Writer<'a> {
         &mut self,
         reader: &mut LineReader<impl BufRead>,
         mut piece: Piece,
-    ) -> Result<(), ImportError> {
+    ) -> Result<LineEnd, ImportError> {
         let offset = piece.offset;
         let mut bytes = 0;
         let mut holes = Vec::new();
@@ -320,7 +348,8 @@ impl<'a> Writer<'a> {
             }
         }
         let terminator = if piece.bytes.ends_with(b"\n") { b"\n".as_slice() } else { b"" };
-        self.keep_long_line(offset, bytes, holes, terminator)
+        self.keep_long_line(offset, bytes, holes, terminator)?;
+        Ok(piece.line_end())
     }
 
     fn keep_long_line(
@@ -380,12 +409,10 @@ impl<'a> Writer<'a> {
             || self.batch.len() >= COMMIT_EVENTS_MAX
     }
 
-    fn commit(&mut self, reader: &mut LineReader<impl BufRead>) -> Result<Ended, ImportError> {
-        let failed = |error| ImportError::source(self.import.path, error);
-        // As long as something is left to read, a commit follows that makes this one durable too.
-        let wait = if reader.is_at_end().map_err(failed)? { Wait::Durable } else { Wait::Ordered };
+    /// Writes what was read up to `prefix`.
+    fn commit(&mut self, prefix: Digest, wait: Wait) -> Result<Ended, ImportError> {
         let path = self.import.path.to_string_lossy().into_owned();
-        let progress = ImportProgress { path, lines: self.report.lines, prefix: reader.prefix() };
+        let progress = ImportProgress { path, lines: self.report.lines, prefix };
         self.report.bytes = progress.prefix.bytes;
         self.add(NewEvent::new(self.import.options.now, progress));
         let events = std::mem::take(&mut self.batch);
@@ -404,5 +431,68 @@ impl<'a> Writer<'a> {
 
     fn next_piece(&self, reader: &mut LineReader<impl BufRead>) -> Result<Option<Piece>, ImportError> {
         reader.next_piece().map_err(|error| ImportError::source(self.import.path, error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{self, Read};
+    use std::sync::Mutex;
+
+    use segue_log::MemoryLog;
+
+    use super::*;
+    use crate::watched_log::{WatchedLog, Write};
+
+    /// A source that has ended when it is looked at for the first time, and has grown when it is looked at again.
+    struct Growing<'a> {
+        now: &'a [u8],
+        later: &'a [u8],
+        looks_at_the_end: u32,
+    }
+
+    impl BufRead for Growing<'_> {
+        fn fill_buf(&mut self) -> io::Result<&[u8]> {
+            if self.now.is_empty() {
+                self.looks_at_the_end += 1;
+                // One look asks twice.
+                if self.looks_at_the_end > 2 {
+                    self.now = std::mem::take(&mut self.later);
+                }
+            }
+            Ok(self.now)
+        }
+
+        fn consume(&mut self, count: usize) {
+            self.now = &self.now[count..];
+        }
+    }
+
+    impl Read for Growing<'_> {
+        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+            panic!("lines are read from the buffer")
+        }
+    }
+
+    #[test]
+    fn the_last_commit_is_durable_whatever_the_source_does_meanwhile() {
+        let memory = MemoryLog::new();
+        let waits = Mutex::new(Vec::new());
+        let log = WatchedLog::new(&memory, |write| {
+            if let Write::Commit(commit) = write {
+                waits.lock().unwrap().push(commit.wait);
+            }
+            Ok(())
+        });
+        let now = Timestamp::default();
+        let options = ImportOptions { agent: AgentId::new("a").unwrap(), now, kind: None };
+        let import = Import { log: &log, path: Path::new("source"), options: &options };
+        let session = SessionId::from_bytes([1; 16]);
+        let report = ImportReport::new(session, SourceKind::Pi, 0, Outcome::New);
+        let source = Growing { now: b"{}\n", later: b"{}\n", looks_at_the_end: 0 };
+        let writer = Writer::new(&import, State::new(SourceKind::Pi, Seq::FIRST, now), report);
+        let (report, ended) = writer.run(LineReader::new(source), Tail::Ended).unwrap();
+        assert_eq!((ended, report.lines), (Ended::AtTheEnd, 1));
+        assert_eq!(*waits.lock().unwrap(), [Wait::Durable]);
     }
 }

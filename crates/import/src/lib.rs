@@ -35,6 +35,8 @@ mod state;
 mod surrogate;
 mod title;
 mod tree;
+#[cfg(test)]
+mod watched_log;
 
 pub use error::{ImportError, ImportErrorKind};
 pub use identity::session_id;

@@ -34,8 +34,11 @@ pub const COMMIT_EVENTS_MAX: usize = 8_192;
 /// How many lines at the beginning of a source tell what it is.
 pub const HEAD_LINES_MAX: usize = 256;
 
-/// The lines that tell what a source is begin before this byte: 4 MiB.
+/// The lines that tell what a source is begin at most this many bytes behind its first line: 4 MiB.
 pub const HEAD_BYTES_MAX: u64 = 4 * 1024 * 1024;
+
+/// The longest first line behind which is looked what a source is, in bytes: 1 GiB.
+pub const FIRST_LINE_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 
 /// How many tool calls are remembered to find the call of a result; the oldest is forgotten first.
 pub const CALLS_REMEMBERED_MAX: usize = 16_384;

@@ -63,14 +63,25 @@ pub(crate) fn last_progress(
     Ok(None)
 }
 
-/// Whether `source`, to its end, is how the recorded source of a session begins.
+/// How much of a source there is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Size {
+    /// Its lines, one without a newline at the end included.
+    pub(crate) lines: u64,
+    /// Its bytes.
+    pub(crate) bytes: u64,
+}
+
+/// The size of `source` if it is, to its end, how the recorded source of a session begins.
 pub(crate) fn begins_with(
     log: &dyn EventLog,
     session: SessionId,
     source: &mut impl BufRead,
-) -> Result<io::Result<bool>, ImportError> {
+) -> Result<io::Result<Option<Size>>, ImportError> {
     let mut compared = Ok(true);
     let mut ended = false;
+    let mut size = Size::default();
+    let mut is_within_a_line = false;
     each_piece(log, session, |piece| {
         if !ended {
             let mut found = Vec::new();
@@ -78,10 +89,14 @@ pub(crate) fn begins_with(
             ended = found.len() < piece.len();
             compared = read.map(|_| piece.starts_with(&found));
             ended |= !matches!(compared, Ok(true));
+            size.bytes += found.len() as u64;
+            size.lines += memchr::memchr_iter(b'\n', &found).count() as u64;
+            is_within_a_line = found.last().map_or(is_within_a_line, |last| *last != b'\n');
         }
         Ok(())
     })?;
-    Ok(compared)
+    size.lines += u64::from(is_within_a_line);
+    Ok(compared.map(|same| same.then_some(size)))
 }
 
 /// What reading on behind `progress` has to know, found by going through the session once; none if another importer

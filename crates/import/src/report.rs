@@ -104,8 +104,9 @@ impl ImportReport {
         }
     }
 
-    /// Adds what an attempt before this one has written until another importer came in between.
-    pub(crate) fn after(mut self, earlier: Self) -> Self {
+    /// Adds what attempts before this one have written until another importer came in between.
+    pub(crate) fn after(mut self, earlier: Option<Self>) -> Self {
+        let Some(earlier) = earlier.filter(|earlier| earlier.events > 0) else { return self };
         self.outcome = earlier.outcome;
         self.events += earlier.events;
         self.blobs += earlier.blobs;

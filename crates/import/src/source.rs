@@ -28,6 +28,22 @@ pub(crate) enum PieceEnd {
     EndOfSource,
 }
 
+/// Whether a line ends where its last piece does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum LineEnd {
+    /// Yes, with a newline.
+    Ended,
+    /// The source ended first; what is appended to it continues the line.
+    Open,
+}
+
+impl Piece {
+    /// Whether the line ends here, for a piece behind which no further one is taken.
+    pub(crate) fn line_end(&self) -> LineEnd {
+        if self.end == PieceEnd::Newline { LineEnd::Ended } else { LineEnd::Open }
+    }
+}
+
 /// Reads a source piece by piece.
 pub(crate) struct LineReader<R> {
     inner: R,

@@ -10,8 +10,8 @@ use crate::{ImportError, ImportOptions, Imported, import_path};
 
 /// Imports every `.jsonl` file below a folder, in the order of their paths, each when it is asked for.
 ///
-/// What is no transcript is an entry too, skipped with its reason, and so is a link to a folder, which is not
-/// entered. A file that fails leaves the others as they are. A path that names a file gives that one entry.
+/// What is no transcript is an entry too, skipped with its reason, and so is a link to a folder below
+/// the one that was named, which is not entered. A file that fails leaves the others as they are. A path that names a file gives that one entry.
 pub fn import_tree<'a>(log: &'a dyn EventLog, folder: &Path, options: &'a ImportOptions) -> TreeImport<'a> {
     TreeImport { log, options, waiting: vec![Waiting { path: folder.to_owned(), depth: 0 }] }
 }
@@ -43,7 +43,9 @@ impl Iterator for TreeImport<'_> {
 
     fn next(&mut self) -> Option<TreeEntry> {
         while let Some(Waiting { path, depth }) = self.waiting.pop() {
-            let result = match fs::symlink_metadata(&path) {
+            // The folder that was named may be a link; those below it could lead round in a circle.
+            let found = if depth == 0 { fs::metadata(&path) } else { fs::symlink_metadata(&path) };
+            let result = match found {
                 Ok(found) if found.is_dir() => match self.enter(&path, depth) {
                     Ok(None) => continue,
                     Ok(Some(skipped)) => Ok(skipped),
@@ -76,12 +78,13 @@ impl TreeImport<'_> {
 
     fn import(&self, path: &Path, depth: usize) -> Result<Imported, ImportError> {
         // A file that was named is imported whatever it is called.
-        let named = depth == 0;
-        if !named && path.extension().is_none_or(|extension| extension != "jsonl") {
-            return Ok(skipped("its name does not end in .jsonl"));
-        }
-        if !named && fs::metadata(path).is_ok_and(|found| found.is_dir()) {
-            return Ok(skipped("it is a link to a folder"));
+        if depth > 0 {
+            if fs::metadata(path).is_ok_and(|found| found.is_dir()) {
+                return Ok(skipped("it is a link to a folder, and such links are not followed"));
+            }
+            if path.extension().is_none_or(|extension| extension != "jsonl") {
+                return Ok(skipped("its name does not end in .jsonl"));
+            }
         }
         import_path(self.log, path, self.options)
     }

@@ -240,6 +240,21 @@ fn a_line_over_the_limit_is_kept_in_pieces() {
 }
 
 #[test]
+fn a_first_line_over_the_limit_is_passed_over_to_see_what_the_source_is() {
+    let long = claude_said("x", &"y".repeat(LINE_BYTES_MAX + 10));
+    let text = long.clone() + &claude_lines().concat();
+    let desk = Desk::new();
+    let report = desk.import(text.as_bytes());
+    assert_eq!((report.lines, report.unreadable), (5, 1));
+    assert_eq!(desk.texts(report.session), ["please look", "here it is"]);
+    let source = desk.source_of(report.session);
+    assert_eq!((source.kind, source.original_id.as_str()), (SourceKind::ClaudeCode, "s-1"));
+    // A part of it is not yet a transcript, and no harm.
+    let path = desk.write("part.jsonl", long.as_bytes());
+    assert!(matches!(import_path(&desk.log, &path, &desk.options).unwrap(), Imported::Skipped(_)));
+}
+
+#[test]
 fn a_long_line_within_the_limit_is_read_and_its_text_becomes_a_blob() {
     let desk = Desk::new();
     let long = "y".repeat(LINE_BYTES_MAX - 1_000);

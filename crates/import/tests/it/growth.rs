@@ -96,10 +96,23 @@ fn an_older_copy_adds_nothing_and_says_so() {
             "{older}"
         );
         if matches_so_far {
-            assert_eq!((report.session, report.events, report.lines), (whole.session, 0, 4));
+            let size = (older.split_inclusive('\n').count() as u64, older.len() as u64);
+            assert_eq!((report.session, report.events), (whole.session, 0));
+            assert_eq!((report.lines, report.bytes), size, "{older}");
             assert_eq!(desk.log.end().unwrap(), end);
         }
     }
+}
+
+#[test]
+fn a_growing_series_accounts_for_the_same_lines_each_time() {
+    let desk = Desk::new();
+    let lines = claude_lines();
+    let copies: Vec<_> = (1..=lines.len())
+        .map(|count| desk.write(&format!("copy-{count}.jsonl"), lines[..count].concat().as_bytes()))
+        .collect();
+    let total = || copies.iter().map(|copy| desk.import_file(copy).lines).sum::<u64>();
+    assert_eq!((total(), total()), (10, 10));
 }
 
 #[test]

@@ -11,5 +11,8 @@ mod bad_input;
 mod corpus;
 mod desk;
 mod growth;
+mod meanwhile;
 mod race;
 mod tree;
+#[path = "../../src/watched_log.rs"]
+mod watched_log;
