@@ -9,7 +9,7 @@ use segue_import::{ImportError, ImportErrorKind};
 use serde_json::json;
 
 use crate::exit::Exit;
-use crate::output::Format;
+use crate::output::{Answer, Format};
 
 /// Why a command could not do what was asked.
 #[derive(Debug)]
@@ -19,6 +19,8 @@ pub(crate) struct Failure {
     kind: &'static str,
     message: String,
     hint: &'static str,
+    /// What was done before, which is for stdout all the same.
+    so_far: Option<Box<Answer>>,
 }
 
 impl Failure {
@@ -28,7 +30,7 @@ impl Failure {
         message: impl Into<String>,
         hint: &'static str,
     ) -> Self {
-        Self { exit, kind, message: message.into(), hint }
+        Self { exit, kind, message: message.into(), hint, so_far: None }
     }
 
     /// A file that could not be read or written.
@@ -36,6 +38,16 @@ impl Failure {
         let exit =
             if error.kind() == std::io::ErrorKind::NotFound { Exit::NotFound } else { Exit::Unhealthy };
         Self::new(exit, "file", format!("{doing} {}: {error}", path.display()), "")
+    }
+
+    /// The same failure of a command that had done a part already.
+    pub(crate) fn after(self, so_far: Answer) -> Self {
+        Self { so_far: Some(Box::new(so_far)), ..self }
+    }
+
+    /// What was done before, if the command has something to say of it.
+    pub(crate) fn so_far(&self) -> Option<&Answer> {
+        self.so_far.as_deref()
     }
 
     /// What is written to stderr.

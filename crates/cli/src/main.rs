@@ -45,11 +45,12 @@ fn main() -> ExitCode {
     let format = if arguments.json { Format::Json } else { Format::Text };
     let result = Place::find(arguments.store).and_then(|place| arguments.command.run(&place));
     let exit = match result {
-        Ok(answer) => {
-            answer.warnings.iter().for_each(|warning| tell(&format!("warning: {warning}\n")));
-            print(format, &answer)
-        }
+        Ok(answer) => print(format, &answer),
         Err(failure) => {
+            if let Some(so_far) = failure.so_far() {
+                // The failure's own exit code says more than that stdout could not be written.
+                let _ = print(format, so_far);
+            }
             tell(&failure.text(format));
             failure.exit
         }
@@ -59,6 +60,7 @@ fn main() -> ExitCode {
 
 /// Writes an answer to stdout. A reader that went away is no failure: it has seen what it wanted.
 fn print(format: Format, answer: &Answer) -> Exit {
+    answer.warnings.iter().for_each(|warning| tell(&format!("warning: {warning}\n")));
     let mut stdout = std::io::stdout().lock();
     match stdout.write_all(&answer.bytes(format)).and_then(|()| stdout.flush()) {
         Ok(()) => answer.exit,

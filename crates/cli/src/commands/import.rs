@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use segue::event::AgentId;
+use segue::log::EventLog;
 use segue::{Host as _, SystemHost};
 use segue_import::{ImportError, ImportOptions, ImportReport, Imported, Outcome, TreeEntry, import_tree};
 use serde_json::{Value, json};
@@ -26,19 +27,42 @@ pub(crate) struct Arguments {
 pub(crate) fn run(place: &Place, arguments: &Arguments) -> Result<Answer, Failure> {
     let agent = AgentId::new(&arguments.agent)
         .map_err(|error| Failure::new(Exit::Usage, "bad-agent", error.to_string(), ""))?;
-    for path in &arguments.paths {
-        path.metadata().map_err(|error| Failure::file("cannot read", path, &error))?;
-    }
+    check_paths(&arguments.paths)?;
     let workspace = place.make()?;
     let options = ImportOptions { agent, now: SystemHost.now(), kind: None };
     let mut tally = Tally::default();
-    for path in &arguments.paths {
-        for entry in import_tree(&**workspace.log(), path, &options) {
-            tally.add(entry)?;
+    let done = import_all(&**workspace.log(), &arguments.paths, &options, &mut tally);
+    let failure = done.err().or_else(|| tally.failure_of_all.take());
+    let answer = tally.answer();
+    match failure {
+        Some(failure) => Err(failure.after(answer)),
+        None => Ok(answer),
+    }
+}
+
+/// Where nothing is there to import no store is made.
+fn check_paths(paths: &[PathBuf]) -> Result<(), Failure> {
+    let mut missing = None;
+    for path in paths {
+        match path.metadata() {
+            Ok(_) => return Ok(()),
+            Err(error) => missing = missing.or(Some(Failure::file("cannot read", path, &error))),
         }
     }
-    workspace.log().settle()?;
-    Ok(tally.answer())
+    missing.map_or(Ok(()), Err)
+}
+
+/// Imports until the log fails: without a log that takes events the other files would fail as well.
+fn import_all(
+    log: &dyn EventLog,
+    paths: &[PathBuf],
+    options: &ImportOptions,
+    tally: &mut Tally,
+) -> Result<(), Failure> {
+    for entry in paths.iter().flat_map(|path| import_tree(log, path, options)) {
+        tally.add(entry)?;
+    }
+    Ok(log.settle()?)
 }
 
 /// What became of all files.
@@ -52,6 +76,8 @@ struct Tally {
     lines: u64,
     events: u64,
     unreadable: u64,
+    /// Why the first file failed, as long as no other did well.
+    failure_of_all: Option<Failure>,
 }
 
 impl Tally {
@@ -63,10 +89,20 @@ impl Tally {
                 self.text.push_str(&format!("skipped    {}: {why}\n", entry.path.display()));
                 self.files.push(json!({"path": entry.path, "outcome": "skipped", "why": why}));
             }
-            // Without a log that takes events the other files would fail as well.
-            Err(error) if error.as_log_error().is_some() => return Err(error.into()),
-            Err(error) => self.failed(&entry.path, &error),
+            Err(error) => {
+                self.failed(&entry.path, &error);
+                let of_the_log = error.as_log_error().is_some();
+                let failure = Failure::from(error);
+                if of_the_log {
+                    return Err(failure);
+                }
+                if self.imported + self.skipped == 0 {
+                    self.failure_of_all.get_or_insert(failure);
+                }
+                return Ok(());
+            }
         }
+        self.failure_of_all = None;
         Ok(())
     }
 
@@ -115,11 +151,24 @@ impl Tally {
     fn failed(&mut self, path: &Path, error: &ImportError) {
         self.failed += 1;
         self.text.push_str(&format!("FAILED     {}: {error}\n", path.display()));
-        self.files.push(json!({"path": path, "outcome": "failed", "why": error.to_string()}));
+        let mut file = json!({"path": path, "outcome": "failed", "why": error.to_string()});
+        if let Some(report) = error.committed() {
+            self.lines += report.lines;
+            self.events += report.events;
+            self.unreadable += report.unreadable;
+            let ImportReport { session, lines, events, .. } = report;
+            self.text.push_str(&format!("  {session} {lines} lines, {events} events added before\n"));
+            if let Value::Object(fields) = &mut file {
+                fields.insert("session".to_owned(), session.to_string().into());
+                fields.insert("lines".to_owned(), (*lines).into());
+                fields.insert("events_added".to_owned(), (*events).into());
+            }
+        }
+        self.files.push(file);
     }
 
     fn answer(self) -> Answer {
-        let Self { mut text, files, imported, skipped, failed, lines, events, unreadable } = self;
+        let Self { mut text, files, imported, skipped, failed, lines, events, unreadable, .. } = self;
         text.push_str(&format!(
             "{imported} files imported, {skipped} skipped, {failed} failed: {lines} lines accounted for, \
              {events} events added, {unreadable} pieces unreadable\n"

@@ -23,7 +23,7 @@ pub(crate) struct Desk {
 #[must_use = "snapshot it, or check its exit code"]
 pub(crate) struct Said {
     pub(crate) stdout: String,
-    stderr: String,
+    pub(crate) stderr: String,
     pub(crate) code: Option<i32>,
     folder: PathBuf,
 }

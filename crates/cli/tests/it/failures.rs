@@ -36,6 +36,38 @@ fn what_is_not_there() {
 }
 
 #[test]
+fn an_import_does_what_it_can() {
+    let desk = Desk::new();
+    assert_snapshot!(desk.run(&["import", "no/such/file", ".pi"]));
+    assert_snapshot!(desk.run(&["import", "no/such/file", "no/other", "--json"]));
+    std::fs::create_dir(desk.folder().join("tree")).unwrap();
+    std::os::unix::fs::symlink("gone", desk.folder().join("tree/gone.jsonl")).unwrap();
+    assert_snapshot!(desk.run(&["import", "tree"]));
+}
+
+#[test]
+fn an_import_that_the_log_stops_tells_what_it_did() {
+    let desk = Desk::with_sessions();
+    damage(&desk);
+    desk.write("first/notes.jsonl", "not a transcript\n");
+    let said = desk.run(&["import", "first", ".claude", ".pi"]);
+    assert_eq!(said.code, Some(5), "{said}");
+    for part in ["skipped    first/notes.jsonl", "FAILED     .claude/projects/demo/a.jsonl", "1 failed:"] {
+        assert!(said.stdout.contains(part), "{part}: {said}");
+    }
+    assert!(said.stderr.starts_with("error: importing"), "{said}");
+    assert!(!said.stdout.contains("b.jsonl"), "{said}");
+}
+
+/// Flips a bit of the first segment.
+fn damage(desk: &Desk) {
+    let segment = desk.store().join("log/00000001.seg");
+    let mut bytes = std::fs::read(&segment).unwrap();
+    *bytes.get_mut(1_000).unwrap() ^= 1;
+    std::fs::write(&segment, bytes).unwrap();
+}
+
+#[test]
 fn a_refused_continuation_creates_nothing() {
     let desk = Desk::with_sessions();
     for (name, text) in [
@@ -91,10 +123,7 @@ fn a_store_that_is_a_file_and_a_handoff_that_is_none() {
 #[test]
 fn a_damaged_store_is_told_with_its_place() {
     let desk = Desk::with_sessions();
-    let segment = desk.store().join("log/00000001.seg");
-    let mut bytes = std::fs::read(&segment).unwrap();
-    bytes[1_000] ^= 1;
-    std::fs::write(&segment, bytes).unwrap();
+    damage(&desk);
     let said = desk.run(&["verify"]);
     assert_eq!(said.code, Some(5), "{said}");
     assert!(said.stdout.contains("DAMAGED") && said.stdout.contains("00000001.seg"), "{said}");
