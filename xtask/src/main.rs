@@ -5,6 +5,7 @@ mod bench;
 mod ci;
 mod corpus;
 mod replay;
+mod storm;
 mod tidy;
 
 use std::path::{Path, PathBuf};
@@ -24,6 +25,8 @@ enum Command {
     Tidy,
     /// Measures the embedded log beside SQLite and a plain file, and prints where it stands.
     Bench(bench::Arguments),
+    /// Kills a writer again and again, and checks that nothing it acknowledged is lost.
+    Storm(storm::Arguments),
     /// Formats, lints and tests everything, and prints what it ran.
     Ci,
 }
@@ -34,6 +37,7 @@ fn main() -> ExitCode {
         Command::Corpus(arguments) => corpus::run(&arguments),
         Command::Tidy => tidy::run(),
         Command::Bench(arguments) => bench::run(&arguments),
+        Command::Storm(arguments) => storm::run(&arguments),
         Command::Ci => ci::run(),
     };
     match done {
