@@ -5,6 +5,7 @@ mod bench;
 mod ci;
 mod corpus;
 mod replay;
+mod store_fixture;
 mod storm;
 mod tidy;
 
@@ -27,6 +28,8 @@ enum Command {
     Bench(bench::Arguments),
     /// Kills a writer again and again, and checks that nothing it acknowledged is lost.
     Storm(storm::Arguments),
+    /// Writes the small store that is kept in fixtures/stores anew.
+    StoreFixture,
     /// Formats, lints and tests everything, and prints what it ran.
     Ci,
 }
@@ -38,6 +41,7 @@ fn main() -> ExitCode {
         Command::Tidy => tidy::run(),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Storm(arguments) => storm::run(&arguments),
+        Command::StoreFixture => store_fixture::run(),
         Command::Ci => ci::run(),
     };
     match done {

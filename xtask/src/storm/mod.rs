@@ -38,6 +38,9 @@ pub(crate) struct Arguments {
 /// How long a writer may take to give one more answer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// How many kills one store goes through; the next one is fresh, since each kill has all of it verified.
+const KILLS_PER_STORE: u64 = 50;
+
 /// SIGKILL.
 const KILL_SIGNAL: i32 = 9;
 
@@ -54,11 +57,11 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         command.arg(store);
         command
     };
-    match storm(&folder.path().join("store"), arguments, &start) {
+    match storm(folder.path(), arguments, &start) {
         Ok(summary) => println!("{summary}"),
         Err(error) => {
             let kept = folder.keep();
-            return Err(error.context(format!("the store is kept in {}", kept.display())));
+            return Err(error.context(format!("the stores are kept in {}", kept.display())));
         }
     }
     Ok(())
@@ -66,14 +69,19 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 
 /// Kills and checks, and says what was seen. `start` gives the command of a writer, by store, round and seed.
 fn storm(
-    store: &Path,
+    folder: &Path,
     arguments: &Arguments,
     start: &dyn Fn(&Path, u64, u64) -> Command,
 ) -> anyhow::Result<String> {
     let mut dice = Dice::new(arguments.seed);
     let mut checker = Checker::default();
-    let (mut acknowledged, mut unanswered) = (0, 0);
+    let (mut acknowledged, mut unanswered, mut commits, mut events) = (0, 0, 0, 0);
     for round in 0..arguments.kills {
+        let store = &folder.join(format!("store-{}", round / KILLS_PER_STORE));
+        if round % KILLS_PER_STORE == 0 {
+            let done = std::mem::take(&mut checker);
+            (commits, events) = (commits + done.commits(), events + done.events());
+        }
         let command = start(store, round, dice.below(u64::MAX));
         let moment = Moment::draw(&mut dice);
         let answers = write_and_kill(command, moment).with_context(|| format!("kill {round}, {moment:?}"))?;
@@ -81,12 +89,11 @@ fn storm(
         unanswered += u64::from(answers.is_empty());
         checker.check(store, round, &answers).with_context(|| format!("kill {round}, {moment:?}"))?;
     }
+    (commits, events) = (commits + checker.commits(), events + checker.events());
     Ok(format!(
         "storm: {} kills, {unanswered} of them before the first answer: {acknowledged} acknowledged commits and all \
-         their events are there, {} commits and {} events in all; gapless, whole, sound",
+         their events are there, {commits} commits and {events} events in all; gapless, whole, sound",
         arguments.kills,
-        checker.commits(),
-        checker.events()
     ))
 }
 
@@ -179,7 +186,7 @@ mod tests {
             command
         };
         let arguments = Arguments { kills: 6, seed: 3, write: None, round: None };
-        let summary = storm(&folder.path().join("store"), &arguments, &start).unwrap();
+        let summary = storm(folder.path(), &arguments, &start).unwrap();
         assert!(summary.starts_with("storm: 6 kills"), "{summary}");
     }
 }
