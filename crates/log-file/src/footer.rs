@@ -11,7 +11,7 @@ use segue_event::Position;
 use crate::index_entry::{Checkpoint, Entries, changes_since};
 use crate::limits::FOOTER_BYTES_MAX;
 use crate::running::RunningHash;
-use crate::segment::{Segment, SegmentHeader};
+use crate::segment::{Place, Segment, SegmentHeader};
 use crate::view::View;
 use crate::wire::Fields;
 
@@ -37,8 +37,13 @@ struct Start {
 impl Footer {
     /// Reads the footer of a segment whose frames end at a byte; none if there is none, or it is not whole.
     pub(crate) fn read(segment: &Segment, end: u64) -> Option<Self> {
-        let payload = read_payload(segment, end)?;
-        let mut fields = Fields::new(&payload);
+        let (footer, place) = Self::parse(&read_payload(segment, end)?)?;
+        (place == Place { segment: segment.number, offset: end }).then_some(footer)
+    }
+
+    /// Reads a payload; gives the footer and the place behind the frames that it tells of.
+    pub(crate) fn parse(payload: &[u8]) -> Option<(Self, Place)> {
+        let mut fields = Fields::new(payload);
         let start =
             Start { next: Position::new(fields.u64()?)?, running: RunningHash::from_bytes(fields.array()?) };
         let checkpoint = Checkpoint::from_bytes(fields.bytes(Checkpoint::SIZE)?)?;
@@ -47,8 +52,7 @@ impl Footer {
             let (key, value) = (fields.u16()?, fields.u32()?);
             entries.add(fields.bytes(key.into())?, fields.bytes(value as usize)?)?;
         }
-        let is_of_segment = checkpoint.place.segment == segment.number && checkpoint.place.offset == end;
-        is_of_segment.then(|| Self { start, part: entries.finish(&checkpoint) })
+        Some((Self { start, part: entries.finish(&checkpoint) }, checkpoint.place))
     }
 
     /// Whether the footer continues what a view knows.

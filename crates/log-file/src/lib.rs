@@ -27,6 +27,9 @@ mod commit;
 mod file_log;
 mod footer;
 mod frame;
+#[cfg(any(test, feature = "fuzzing"))]
+#[doc(hidden)]
+pub mod fuzzing;
 mod index;
 mod index_entry;
 mod layout;

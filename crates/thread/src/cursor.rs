@@ -131,4 +131,13 @@ mod tests {
         }
         assert!("é".parse::<Cursor>().is_err() && "".parse::<Cursor>().is_err());
     }
+
+    #[test]
+    fn the_corpus_of_the_fuzz_target_does_no_harm() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../log-file/fuzz/corpus/cursor");
+        for entry in folder.read_dir().unwrap() {
+            let text = std::fs::read_to_string(entry.unwrap().path()).unwrap();
+            assert!(text.parse::<Cursor>().is_err(), "{text}");
+        }
+    }
 }

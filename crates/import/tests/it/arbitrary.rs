@@ -1,5 +1,8 @@
 //! Sources made of anything at all.
 
+use std::fs;
+use std::path::Path;
+
 use proptest::prelude::*;
 use segue_event::SourceKind;
 use segue_import::Outcome;
@@ -39,6 +42,22 @@ fn source() -> impl Strategy<Value = Vec<u8>> {
 
 fn kind() -> impl Strategy<Value = SourceKind> {
     proptest::sample::select(vec![SourceKind::ClaudeCode, SourceKind::Pi])
+}
+
+/// What `fuzz` begins with; the first byte of each is for the target.
+#[test]
+fn the_corpus_of_the_fuzz_target_comes_back() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus/import");
+    let files: Vec<_> = folder.read_dir().unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert!(!files.is_empty());
+    for file in files {
+        let bytes = fs::read(file).unwrap();
+        for kind in [SourceKind::ClaudeCode, SourceKind::Pi] {
+            for end in (2..=bytes.len()).rev().step_by(11) {
+                Desk::for_kind(kind).import(&bytes[1..end]);
+            }
+        }
+    }
 }
 
 proptest! {
