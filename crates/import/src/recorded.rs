@@ -4,8 +4,8 @@ use std::io::{self, BufRead, Read, Write};
 
 use bytes::Bytes;
 use segue_event::{
-    BlobId, Digest, Event, ImportEvent, ImportProgress, ImportedLine, Kind, LineNumber, Seq, SeqRange,
-    SessionId, SourceKind, Timestamp,
+    BlobId, Digest, Event, ImportEvent, ImportProgress, ImportedLine, Kind, KindSet, LineNumber, Seq,
+    SeqRange, SessionId, SourceKind, Timestamp,
 };
 use segue_log::{Direction, EventLog, LogError};
 
@@ -52,11 +52,9 @@ pub(crate) fn last_progress(
     log: &dyn EventLog,
     session: SessionId,
 ) -> Result<Option<ImportProgress>, LogError> {
-    for raw in log.read(session, SeqRange::ALL, Direction::Backward)? {
-        let raw = raw?;
-        if raw.kind() == Kind::ImportProgress
-            && let Event::ImportProgress(progress) = raw.decode().map_err(LogError::codec)?.event
-        {
+    let progress = KindSet::one(Kind::ImportProgress);
+    for raw in log.read_kinds(session, SeqRange::ALL, Direction::Backward, progress)? {
+        if let Event::ImportProgress(progress) = raw?.decode().map_err(LogError::codec)?.event {
             return Ok(Some(progress));
         }
     }
@@ -168,12 +166,9 @@ pub(crate) fn tail(log: &dyn EventLog, session: SessionId, kind: SourceKind) -> 
 /// The pieces of the last line, the last first.
 fn last_line(log: &dyn EventLog, session: SessionId) -> Result<Vec<ImportedLine>, LogError> {
     let mut pieces: Vec<ImportedLine> = Vec::new();
-    for raw in log.read(session, SeqRange::ALL, Direction::Backward)? {
-        let raw = raw?;
-        if raw.kind() != Kind::ImportedLine {
-            continue;
-        }
-        let Event::ImportedLine(piece) = raw.decode().map_err(LogError::codec)?.event else { continue };
+    let lines = KindSet::one(Kind::ImportedLine);
+    for raw in log.read_kinds(session, SeqRange::ALL, Direction::Backward, lines)? {
+        let Event::ImportedLine(piece) = raw?.decode().map_err(LogError::codec)?.event else { continue };
         let number: Option<LineNumber> = pieces.first().map(|last| last.line);
         if number.is_some_and(|number| number != piece.line) {
             break;
@@ -195,7 +190,8 @@ fn each_piece(
         let found = log.blob(id).map_err(failed)?;
         found.ok_or_else(|| not_exportable(session, format!("blob {id} is missing")))
     };
-    for raw in log.read(session, SeqRange::ALL, Direction::Forward).map_err(failed)? {
+    let kept = KindSet::of::<ImportEvent>();
+    for raw in log.read_kinds(session, SeqRange::ALL, Direction::Forward, kept).map_err(failed)? {
         let raw = raw.map_err(failed)?;
         let recorded = raw.decode_as::<ImportEvent>().map_err(|error| failed(LogError::codec(error)))?;
         match recorded.map(|recorded| recorded.event) {
