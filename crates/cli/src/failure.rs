@@ -140,6 +140,7 @@ fn of_log(kind: LogErrorKind, message: String) -> Failure {
         LogErrorKind::Busy => Failure::new(Exit::Busy, "busy", message, "try again when it is done"),
         LogErrorKind::Full => Failure::new(Exit::Unhealthy, "disk-full", message, "make room and try again"),
         LogErrorKind::TooLarge => Failure::new(Exit::Usage, "too-large", message, ""),
+        LogErrorKind::Occupied => Failure::new(Exit::Usage, "not-a-store", message, ""),
         _ => Failure::new(Exit::Unhealthy, "log", message, ""),
     }
 }

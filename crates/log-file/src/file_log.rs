@@ -51,10 +51,11 @@ impl FileLog {
     ///
     /// # Errors
     /// [`segue_log::LogErrorKind::Version`] if a newer build wrote it, [`segue_log::LogErrorKind::Corrupt`] if
-    /// the folder holds segments but not their format, or [`segue_log::LogErrorKind::Io`].
+    /// the folder holds segments but not their format, [`segue_log::LogErrorKind::Occupied`] if it holds something
+    /// else, or [`segue_log::LogErrorKind::Io`].
     pub fn open(path: impl Into<PathBuf>, options: Options) -> Result<Self, LogError> {
         let layout = Layout::new(path.into());
-        layout.look()?;
+        layout.look_for_room()?;
         Ok(Self::new(layout, options, Access::ReadAndWrite))
     }
 
@@ -64,7 +65,7 @@ impl FileLog {
     /// As [`Self::open`], and [`segue_log::LogErrorKind::NotFound`] if there is no log.
     pub fn open_reader(path: impl Into<PathBuf>) -> Result<Self, LogError> {
         let layout = Layout::new(path.into());
-        if layout.look()? == Presence::Missing {
+        if layout.look()? != Presence::There {
             return Err(LogError::not_found(layout.root()));
         }
         Ok(Self::new(layout, Options::default(), Access::ReadOnly))

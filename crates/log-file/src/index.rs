@@ -16,7 +16,7 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use parking_lot::Mutex;
 
 use crate::index_entry::{Checkpoint, Entries, changes_since, entry_digest};
-use crate::layout::Layout;
+use crate::layout::{Layout, make_folder};
 use crate::limits::{INDEX_BATCH_ENTRIES, INDEX_CACHE_BYTES, INDEX_OPEN_TRIES, LOCK_RETRY};
 use crate::store::Store;
 use crate::view::View;
@@ -25,7 +25,7 @@ const CHECKPOINT: &[u8] = b"k";
 
 /// Fills an empty view from the index, if there is a sound one that fits the segments.
 pub(crate) fn load(layout: &Layout, view: &mut View) -> Option<Checkpoint> {
-    if !layout.index().is_dir() {
+    if !is_ours(layout) {
         return None;
     }
     let loaded = guarded(|| read(layout))?;
@@ -56,7 +56,24 @@ fn guarded<T>(action: impl FnOnce() -> T) -> Option<T> {
     catch_unwind(AssertUnwindSafe(action)).ok()
 }
 
+/// Whether the folder was made by us; what is anything else is neither used nor removed.
+fn is_ours(layout: &Layout) -> bool {
+    layout.index_marker().is_file()
+}
+
+/// Makes the folder and marks it, unless something else stands there.
+fn make_ours(layout: &Layout) -> Option<()> {
+    if is_ours(layout) {
+        return Some(());
+    }
+    let path = layout.index();
+    make_folder(&path).ok()?;
+    std::fs::read_dir(&path).ok()?.next().is_none().then_some(())?;
+    std::fs::write(layout.index_marker(), "An index that can be rebuilt: this folder may be removed.\n").ok()
+}
+
 fn open(layout: &Layout) -> Option<sled::Db> {
+    make_ours(layout)?;
     let config =
         sled::Config::new().path(layout.index()).cache_capacity(INDEX_CACHE_BYTES).flush_every_ms(None);
     // For a moment after a database was closed, threads of the engine still hold its lock.
@@ -69,10 +86,10 @@ fn open(layout: &Layout) -> Option<sled::Db> {
 }
 
 fn remove(layout: &Layout) {
-    let path = layout.index();
-    // It may be a folder, a file, or not there; if it cannot be removed, there will be no index.
-    drop(std::fs::remove_dir_all(&path));
-    drop(std::fs::remove_file(&path));
+    if is_ours(layout) {
+        // If it cannot be removed, there will be no index.
+        drop(std::fs::remove_dir_all(layout.index()));
+    }
 }
 
 /// Keeps the index up to date; dropping it waits for the update under way.

@@ -11,6 +11,12 @@ use segue_log::LogError;
 use crate::limits::FORMAT_VERSION;
 use crate::segment::SegmentNumber;
 
+/// How the names of files begin that are not yet what they will be.
+const TEMPORARY_PREFIX: &str = ".segue-new-";
+
+/// The file that tells an index of ours from a folder of somebody else.
+const INDEX_MARKER: &str = "SEGUE-INDEX";
+
 /// The paths of a store.
 #[derive(Clone, Debug)]
 pub(crate) struct Layout {
@@ -40,6 +46,11 @@ impl Layout {
 
     pub(crate) fn index(&self) -> PathBuf {
         self.root.join("index")
+    }
+
+    /// In the index: says that the folder is ours to remove.
+    pub(crate) fn index_marker(&self) -> PathBuf {
+        self.index().join(INDEX_MARKER)
     }
 
     pub(crate) fn blobs(&self) -> PathBuf {
@@ -82,10 +93,22 @@ impl Layout {
     /// [`segue_log::LogErrorKind::Version`] for a newer format, [`segue_log::LogErrorKind::Corrupt`] if the
     /// folder holds segments but does not say of which format.
     pub(crate) fn look(&self) -> Result<Presence, LogError> {
+        if let Some(presence) = self.look_at_format()? {
+            return Ok(presence);
+        }
+        let presence = self.look_without_format()?;
+        // Another process may have finished making the store since the format was looked for.
+        Ok(self.look_at_format()?.unwrap_or(presence))
+    }
+
+    /// What the format says; none if there is none.
+    fn look_at_format(&self) -> Result<Option<Presence>, LogError> {
         let path = self.format();
         let text = match fs::read_to_string(&path) {
             Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return self.look_without_format(),
+            Err(error) if is_absence(&error) || error.kind() == io::ErrorKind::NotADirectory => {
+                return Ok(None);
+            }
             Err(error) if error.kind() == io::ErrorKind::InvalidData => String::new(),
             Err(error) => return Err(LogError::io(format!("reading {}", path.display()), error)),
         };
@@ -93,22 +116,61 @@ impl Layout {
             Ok(version) if version > FORMAT_VERSION => {
                 Err(LogError::version(self.root.display().to_string(), version, FORMAT_VERSION))
             }
-            Ok(_) => Ok(Presence::There),
+            Ok(_) => Ok(Some(Presence::There)),
             Err(_) => Err(LogError::corrupt(path, 0, "expected the number of the store's format")),
         }
     }
 
     fn look_without_format(&self) -> Result<Presence, LogError> {
-        if self.segment_numbers()?.is_empty() {
-            Ok(Presence::Missing)
-        } else {
-            Err(LogError::corrupt(self.format(), 0, "the file that names the store's format is missing"))
+        let failed = |error| LogError::io(format!("listing {}", self.root.display()), error);
+        match self.foreign_entry() {
+            Ok(None) => Ok(Presence::Missing),
+            Ok(Some(_)) if self.segment_numbers().is_ok_and(|numbers| !numbers.is_empty()) => {
+                Err(LogError::corrupt(self.format(), 0, "the file that names the store's format is missing"))
+            }
+            Ok(Some(name)) => Ok(Presence::Occupied(name)),
+            Err(error) => Err(failed(error)),
+        }
+    }
+
+    /// Something in the folder that an interrupted creation of ours cannot have left there.
+    fn foreign_entry(&self) -> io::Result<Option<String>> {
+        let entries = match fs::read_dir(&self.root) {
+            Ok(entries) => entries,
+            Err(error) if is_absence(&error) => return Ok(None),
+            // A file where the folder should be.
+            Err(error) if error.kind() == io::ErrorKind::NotADirectory => return Ok(Some(String::new())),
+            Err(error) => return Err(error),
+        };
+        for entry in entries {
+            let entry = entry?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let kind = entry.file_type()?;
+            let is_ours = match name.as_str() {
+                "log" | "blobs" => kind.is_dir() && is_empty_folder(&entry.path())?,
+                other => other.starts_with(TEMPORARY_PREFIX) && kind.is_file(),
+            };
+            if !is_ours {
+                return Ok(Some(name));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Refuses a folder that holds something else, before anything in it is touched.
+    ///
+    /// # Errors
+    /// [`segue_log::LogErrorKind::Occupied`], or what [`Self::look`] answers.
+    pub(crate) fn look_for_room(&self) -> Result<Presence, LogError> {
+        match self.look()? {
+            Presence::Occupied(found) => Err(LogError::occupied(&self.root, found)),
+            presence => Ok(presence),
         }
     }
 
     /// Makes the folders and files of an empty store; does no harm to one that is there.
     pub(crate) fn create(&self) -> Result<(), LogError> {
-        if self.look()? == Presence::There {
+        if self.look_for_room()? == Presence::There {
             return Ok(());
         }
         let failed = |error| LogError::io(format!("creating {}", self.root.display()), error);
@@ -123,10 +185,21 @@ impl Layout {
 }
 
 /// Whether there is a store at a place.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Presence {
     There,
+    /// There is nothing, or an empty folder, or what an interrupted creation left.
     Missing,
+    /// The folder holds something else, of which one name is given.
+    Occupied(String),
+}
+
+fn is_absence(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::NotFound
+}
+
+fn is_empty_folder(path: &Path) -> io::Result<bool> {
+    Ok(fs::read_dir(path)?.next().is_none())
 }
 
 fn number_of(file_name: &str) -> Option<SegmentNumber> {
@@ -177,5 +250,5 @@ pub(crate) fn write_whole(scratch: &Path, path: &Path, bytes: &[u8]) -> io::Resu
 fn temporary_name() -> String {
     use std::sync::atomic::{AtomicU64, Ordering};
     static NEXT: AtomicU64 = AtomicU64::new(0);
-    format!(".new-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
+    format!("{TEMPORARY_PREFIX}{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
 }

@@ -39,6 +39,8 @@ pub enum LogErrorKind {
     Version,
     /// There is no store at the place.
     NotFound,
+    /// The place for a new store holds something else; nothing there was touched.
+    Occupied,
     /// The operating system refused something.
     Io,
 }
@@ -82,6 +84,11 @@ enum Detail {
     Version { what: String, found: u32, supported: u32 },
     #[error("there is no store at {}", .0.display())]
     NotFound(PathBuf),
+    #[error(
+        "{} is no store and holds something else{}; nothing was touched: choose a new or empty folder",
+        .folder.display(), show_found(.found)
+    )]
+    Occupied { folder: PathBuf, found: String },
     #[error("{doing}: {source}")]
     Io { doing: String, source: Arc<io::Error> },
 }
@@ -92,6 +99,10 @@ fn show_head(head: Option<Seq>) -> String {
 
 fn show_owner(owner: Option<u32>) -> String {
     owner.map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"))
+}
+
+fn show_found(name: &str) -> String {
+    if name.is_empty() { String::new() } else { format!(" ({name})") }
 }
 
 impl LogError {
@@ -110,6 +121,7 @@ impl LogError {
             Detail::Empty => LogErrorKind::Empty,
             Detail::Version { .. } => LogErrorKind::Version,
             Detail::NotFound(_) => LogErrorKind::NotFound,
+            Detail::Occupied { .. } => LogErrorKind::Occupied,
             Detail::Io { .. } => LogErrorKind::Io,
         }
     }
@@ -207,6 +219,11 @@ impl LogError {
     /// There is no store at the place.
     pub fn not_found(place: impl Into<PathBuf>) -> Self {
         Detail::NotFound(place.into()).into()
+    }
+
+    /// The folder for a new store holds something else, such as what is named `found`.
+    pub fn occupied(folder: impl Into<PathBuf>, found: impl Into<String>) -> Self {
+        Detail::Occupied { folder: folder.into(), found: found.into() }.into()
     }
 
     /// The operating system refused something; a full disk becomes [`LogErrorKind::Full`].

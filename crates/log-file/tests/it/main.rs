@@ -5,6 +5,7 @@
 
 mod beside;
 mod conformance;
+mod foreign;
 mod kill;
 mod recovery;
 mod sample;
