@@ -9,12 +9,12 @@ use crate::segment::{Place, SegmentNumber};
 use crate::wire::Fields;
 
 /// The size of a frame's header; the events stand behind it.
-pub(crate) const FRAME_HEADER_BYTES: u64 = 48;
+pub(crate) const FRAME_HEADER_BYTES: u64 = 52;
 
 pub(crate) const FRAME_MAGIC: [u8; 8] = *b"SegueFrm";
 
-const HEADER_SIZE: usize = 48;
-/// What the checksum covers of the header: all but itself.
+const HEADER_SIZE: usize = 52;
+/// What the checksums cover of the header: all but themselves.
 const CHECKED_SIZE: usize = 44;
 
 /// What a frame says about itself.
@@ -29,13 +29,29 @@ pub(crate) struct FrameHeader {
     pub(crate) group_start: u32,
     pub(crate) events: u32,
     pub(crate) claims: u32,
+    /// Over the place, this header and the payload.
     checksum: u32,
 }
 
 impl FrameHeader {
-    pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Self, &'static str> {
+    /// Reads the header of a frame that stands at a place, and checks it without looking at anything behind it.
+    pub(crate) fn from_bytes(place: Place, bytes: &[u8]) -> Result<Self, &'static str> {
         let mut fields = Fields::new(bytes);
-        Self::read(&mut fields).ok_or("there is no frame")
+        let header = Self::read(&mut fields).ok_or("there is no frame")?;
+        let sum = bytes.get(CHECKED_SIZE..).and_then(|sum| Fields::new(sum).u32());
+        if sum.is_none() || sum != begin_checksum(place, bytes).map(crc32fast::Hasher::finalize) {
+            return Err("the checksum of a frame's header is wrong");
+        }
+        if !header.is_plausible(place) {
+            return Err("a frame's header contradicts itself");
+        }
+        Ok(header)
+    }
+
+    /// Whether the numbers fit each other and the place.
+    fn is_plausible(&self, place: Place) -> bool {
+        u64::from(self.group_start) <= place.offset
+            && u64::from(self.events) * HEADER_BYTES as u64 <= u64::from(self.payload_bytes)
     }
 
     fn read(fields: &mut Fields<'_>) -> Option<Self> {
@@ -51,7 +67,11 @@ impl FrameHeader {
             group_start: fields.u32()?,
             events: fields.u32()?,
             claims: fields.u32()?,
-            checksum: fields.u32()?,
+            checksum: {
+                // The header's own comes first.
+                fields.u32()?;
+                fields.u32()?
+            },
         };
         (flags == 0 && header.events > 0 && payload_bytes as usize <= PAYLOAD_BYTES_MAX).then_some(header)
     }
@@ -72,7 +92,7 @@ pub(crate) struct Frame {
 impl Frame {
     /// Whether the checksum is right.
     pub(crate) fn is_sound(&self) -> bool {
-        checksum(self.place, &self.bytes) == Some(self.header.checksum)
+        checksums(self.place, &self.bytes).is_some_and(|sums| sums.frame == self.header.checksum)
     }
 
     pub(crate) fn end(&self) -> u64 {
@@ -203,8 +223,9 @@ pub(crate) fn write_frame(buffer: &mut Vec<u8>, place: Place, group: Group, plac
         buffer.extend_from_slice(claim);
     }
     let frame = buffer.get_mut(begin..).unwrap_or_default();
-    let sum = checksum(place, frame).unwrap_or_default();
-    frame.iter_mut().skip(CHECKED_SIZE).zip(sum.to_le_bytes()).for_each(|(to, from)| *to = from);
+    let sums = checksums(place, frame).unwrap_or_default();
+    let sums = sums.header.to_le_bytes().into_iter().chain(sums.frame.to_le_bytes());
+    frame.iter_mut().skip(CHECKED_SIZE).zip(sums).for_each(|(to, from)| *to = from);
     let end = place.offset + frame.len() as u64;
     let (first, claims) = (placed.committed.first, placed.claims.clone());
     let edges = placed.events.iter().filter_map(edge).collect();
@@ -220,19 +241,34 @@ fn write_header(buffer: &mut Vec<u8>, group: Group, placed: &Placed) {
     buffer.extend_from_slice(&to_u32(group.start).to_le_bytes());
     buffer.extend_from_slice(&to_u32(placed.events.len() as u64).to_le_bytes());
     buffer.extend_from_slice(&to_u32(placed.claims.len() as u64).to_le_bytes());
-    buffer.extend_from_slice(&[0; 4]);
+    buffer.extend_from_slice(&[0; HEADER_SIZE - CHECKED_SIZE]);
 }
 
-/// The checksum covers the place too, so that the copy of a frame inside an event's body is no frame, nor is one
+/// Both checksums of a frame.
+#[derive(Default)]
+struct Checksums {
+    /// Over the place and the header: tells whether the rest is worth looking at.
+    header: u32,
+    /// Over the same and the payload.
+    frame: u32,
+}
+
+fn checksums(place: Place, frame: &[u8]) -> Option<Checksums> {
+    let mut hasher = begin_checksum(place, frame)?;
+    let header = hasher.clone().finalize();
+    hasher.update(frame.get(HEADER_SIZE..)?);
+    Some(Checksums { header, frame: hasher.finalize() })
+}
+
+/// The checksums cover the place too, so that the copy of a frame inside an event's body is no frame, nor is one
 /// that a disk wrote to the wrong place.
-fn checksum(place: Place, frame: &[u8]) -> Option<u32> {
+fn begin_checksum(place: Place, header: &[u8]) -> Option<crc32fast::Hasher> {
     let SegmentNumber(segment) = place.segment;
     let mut hasher = crc32fast::Hasher::new();
     hasher.update(&segment.to_le_bytes());
     hasher.update(&place.offset.to_le_bytes());
-    hasher.update(frame.get(..CHECKED_SIZE)?);
-    hasher.update(frame.get(HEADER_SIZE..)?);
-    Some(hasher.finalize())
+    hasher.update(header.get(..CHECKED_SIZE)?);
+    Some(hasher)
 }
 
 fn read_claim(fields: &mut Fields<'_>) -> Option<ClaimKey> {

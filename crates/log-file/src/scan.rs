@@ -12,11 +12,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use memchr::memmem;
 use segue_event::Position;
 use segue_log::LogError;
 
-use crate::frame::{FRAME_MAGIC, Frame};
+use crate::frame::{FRAME_HEADER_BYTES, FRAME_MAGIC, Frame, FrameHeader};
 use crate::layout::Layout;
 use crate::published::Published;
 use crate::segment::{Check, Place, SEGMENT_HEADER_BYTES, Segment, SegmentHeader, SegmentNumber};
@@ -202,15 +203,18 @@ impl View {
 
     /// Where whole frames go on behind bytes that were durable; none if those bytes were not.
     fn resume(&self, segment: &Segment, offset: u64, region: Region) -> Option<Resume> {
-        let frames = Frames { segment, at: offset + 1, end: region.end };
-        let mut later = frames.filter(|frame| frame.header.first > self.end.next);
-        let behind = later.find(|frame| {
+        let mut frames = Frames::new(segment, offset + 1, region.end).after(self.end.next);
+        let proves = |frame: &Frame| {
             frame.place.offset < region.durable || u64::from(frame.header.group_start) > offset
-        });
-        match behind {
-            Some(frame) => Some(Resume { offset: frame.place.offset, next: Some(frame.header.first) }),
-            None if offset < region.durable => Some(Resume { offset: region.durable, next: region.next }),
-            None => None,
+        };
+        // Once a later group is found, everything before it was durable, and the first whole frame counts.
+        let first = frames.next();
+        match first {
+            Some(first) if proves(&first) || frames.any(|frame| proves(&frame)) => {
+                Some(Resume { offset: first.place.offset, next: Some(first.header.first) })
+            }
+            _ if offset < region.durable => Some(Resume { offset: region.durable, next: region.next }),
+            _ => None,
         }
     }
 
@@ -319,14 +323,99 @@ fn missing(layout: &Layout, bound: Bound) -> Result<(), LogError> {
 
 fn holds_frames(segment: &Segment) -> bool {
     let end = segment.file_bytes();
-    Frames { segment, at: SEGMENT_HEADER_BYTES, end }.next().is_some()
+    Frames::new(segment, SEGMENT_HEADER_BYTES, end).next().is_some()
 }
 
 /// Whole frames in a stretch of a segment, wherever they begin.
+///
+/// A body can be full of what looks like a frame. So each byte is copied once to look for the magic, and what
+/// follows a magic is looked at only if the header's checksum, which depends on the place, is right and its numbers
+/// are possible.
 struct Frames<'a> {
     segment: &'a Segment,
     at: u64,
     end: u64,
+    /// Frames of older events are none.
+    next: Position,
+    window: Window,
+    /// How many bytes were copied, so that a test can tell that it is not too many.
+    copied: u64,
+}
+
+/// Bytes of a segment, and the byte where they begin.
+#[derive(Default)]
+struct Window {
+    at: u64,
+    bytes: Bytes,
+}
+
+impl Window {
+    /// The bytes from one on, as far as they are here.
+    fn from(&self, at: u64) -> &[u8] {
+        let skipped = at.checked_sub(self.at).and_then(|skipped| usize::try_from(skipped).ok());
+        skipped.and_then(|skipped| self.bytes.get(skipped..)).unwrap_or_default()
+    }
+}
+
+impl<'a> Frames<'a> {
+    fn new(segment: &'a Segment, at: u64, end: u64) -> Self {
+        let end = end.min(segment.file_bytes());
+        Self { segment, at, end, next: Position::FIRST, window: Window::default(), copied: 0 }
+    }
+
+    /// Only frames whose first event comes after the one that is due at a position.
+    fn after(self, next: Position) -> Self {
+        Self { next: next.next(), ..self }
+    }
+
+    /// The next place where a header is whole and possible.
+    fn candidate(&mut self) -> Option<u64> {
+        loop {
+            let found = self.find_magic()?;
+            self.at = found + 1;
+            let place = Place { segment: self.segment.number, offset: found };
+            let header = self.window.from(found).get(..HEADER_SIZE);
+            let header = header.and_then(|bytes| FrameHeader::from_bytes(place, bytes).ok());
+            if header
+                .is_some_and(|header| header.first >= self.next && found + header.total_bytes() <= self.end)
+            {
+                return Some(found);
+            }
+        }
+    }
+
+    /// The next place of the magic at which a whole header can stand, with that header in the window.
+    fn find_magic(&mut self) -> Option<u64> {
+        while self.at + FRAME_HEADER_BYTES <= self.end {
+            let bytes = self.window.from(self.at);
+            // A header may lie across the border of two windows; it is looked at in the second.
+            let whole = (bytes.len() + FRAME_MAGIC.len()).saturating_sub(HEADER_SIZE);
+            if let Some(found) = bytes.get(..whole).and_then(|bytes| memmem::find(bytes, &FRAME_MAGIC)) {
+                return Some(self.at + found as u64);
+            }
+            self.at += (bytes.len() + 1).saturating_sub(HEADER_SIZE) as u64;
+            if self.at + FRAME_HEADER_BYTES <= self.end {
+                self.move_window()?;
+            }
+        }
+        None
+    }
+
+    fn move_window(&mut self) -> Option<()> {
+        let border = self.segment.next_border(self.at).min(self.end);
+        for bytes in [STEP_BYTES.min(self.end - self.at), border - self.at] {
+            if bytes >= FRAME_HEADER_BYTES
+                && let Ok(Some(bytes)) = self.segment.copy(self.at, bytes)
+            {
+                self.copied += bytes.len() as u64;
+                self.window = Window { at: self.at, bytes };
+                return Some(());
+            }
+        }
+        // Behind a damaged block there may be more.
+        self.at = border;
+        (border < self.end).then_some(())
+    }
 }
 
 impl Iterator for Frames<'_> {
@@ -334,10 +423,10 @@ impl Iterator for Frames<'_> {
 
     fn next(&mut self) -> Option<Frame> {
         loop {
-            let found = find_magic(self.segment, self.at, self.end)?;
-            self.at = found + 1;
+            let found = self.candidate()?;
             let frame = self.segment.copied_frame(found).ok();
-            let whole = frame.filter(|frame| frame.end() <= self.end && frame.outline().is_some());
+            self.copied += frame.as_ref().map_or(0, |frame| frame.header.total_bytes());
+            let whole = frame.filter(|frame| frame.outline().is_some());
             if whole.is_some() {
                 return whole;
             }
@@ -348,18 +437,7 @@ impl Iterator for Frames<'_> {
 /// How much is looked at in one go.
 const STEP_BYTES: u64 = 1024 * 1024;
 
-fn find_magic(segment: &Segment, from: u64, end: u64) -> Option<u64> {
-    let mut at = from;
-    while at + FRAME_MAGIC.len() as u64 <= end {
-        let bytes = segment.copy(at, STEP_BYTES.min(end - at)).ok()??;
-        if let Some(found) = memmem::find(&bytes, &FRAME_MAGIC) {
-            return Some(at + found as u64);
-        }
-        // The magic may lie across the border of two steps.
-        at += (bytes.len() - (FRAME_MAGIC.len() - 1)) as u64;
-    }
-    None
-}
+const HEADER_SIZE: usize = FRAME_HEADER_BYTES as usize;
 
 /// Whether nothing but zeros stands in a stretch of a segment.
 pub(crate) fn is_blank(segment: &Segment, from: u64, end: u64) -> bool {
@@ -372,4 +450,50 @@ pub(crate) fn is_blank(segment: &Segment, from: u64, end: u64) -> bool {
         at += bytes.len() as u64;
     }
     true
+}
+
+#[cfg(test)]
+mod tests {
+    use segue_event::{Author, Message, Role, SessionId, Timestamp};
+    use segue_log::{Commit, EventLog, Expected, NewEvent};
+
+    use super::*;
+    use crate::{FileLog, Options};
+
+    /// Text full of frame headers that look sound, but for the checksum that depends on the place.
+    fn hostile(bytes: usize) -> String {
+        let mut header = FRAME_MAGIC.to_vec();
+        let payload = u32::try_from(bytes / 2).unwrap();
+        header.extend_from_slice(&payload.to_le_bytes());
+        header.extend_from_slice(&[0; 4]);
+        [1_u64, 9].iter().for_each(|number| header.extend_from_slice(&number.to_le_bytes()));
+        [0_u32, 1, 0].iter().for_each(|number| header.extend_from_slice(&number.to_le_bytes()));
+        header.extend_from_slice(&[b'x'; 8]);
+        header.retain(u8::is_ascii);
+        String::from_utf8(header.repeat(bytes / header.len())).unwrap()
+    }
+
+    #[test]
+    fn a_body_full_of_fake_frames_is_looked_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let layout = Layout::new(folder.path().join("store"));
+        let log = FileLog::open(layout.root(), Options::default()).unwrap();
+        for text in ["first", &hostile(4_000_000), "last"] {
+            let message = NewEvent::new(Timestamp::default(), Message::text(Role::User, Author::User, text));
+            let session = SessionId::from_bytes([1; 16]);
+            log.commit(Commit::new().append(session, Expected::AtHead, vec![message])).unwrap();
+        }
+        drop(log);
+        let path = layout.segment(SegmentNumber::FIRST);
+        let mut bytes = std::fs::read(&path).unwrap();
+        let damaged = usize::try_from(SEGMENT_HEADER_BYTES).unwrap() + 400;
+        bytes[damaged] ^= 1;
+        std::fs::write(&path, &bytes).unwrap();
+        let segment = Segment::open(&layout, SegmentNumber::FIRST).unwrap();
+        let mut frames = Frames::new(&segment, SEGMENT_HEADER_BYTES, segment.file_bytes());
+        let found: Vec<u64> = frames.by_ref().map(|frame| frame.header.first.get()).collect();
+        assert!(found.ends_with(&[3]), "the last commit is found: {found:?}");
+        let size = bytes.len() as u64;
+        assert!(frames.copied < size + size / 4, "{} bytes were copied of {size}", frames.copied);
+    }
 }

@@ -13,7 +13,7 @@ use segue_log::LogError;
 use crate::blocks::Blocks;
 use crate::frame::{FRAME_HEADER_BYTES, Frame, FrameHeader};
 use crate::layout::Layout;
-use crate::limits::{FORMAT_VERSION, SEGMENT_BYTES_MAX};
+use crate::limits::{BLOCK_BYTES, FORMAT_VERSION, SEGMENT_BYTES_MAX};
 use crate::map::Map;
 use crate::running::RunningHash;
 use crate::wire::{Fields, is_sealed, seal};
@@ -226,10 +226,11 @@ impl Segment {
         check: Check,
         read: impl Fn(u64) -> Option<Bytes>,
     ) -> Result<Frame, &'static str> {
+        let place = Place { segment: self.number, offset };
         let header = read(FRAME_HEADER_BYTES).ok_or("the file ends within a frame's header")?;
-        let header = FrameHeader::from_bytes(&header)?;
+        let header = FrameHeader::from_bytes(place, &header)?;
         let bytes = read(header.total_bytes()).ok_or("the file ends within a frame")?;
-        let frame = Frame { place: Place { segment: self.number, offset }, header, bytes };
+        let frame = Frame { place, header, bytes };
         match check {
             Check::Checksum if !frame.is_sound() => Err("a frame's checksum is wrong"),
             _ => Ok(frame),
@@ -247,6 +248,17 @@ impl Segment {
         let mut copy = vec![0; usize::try_from(bytes).unwrap_or(0)];
         self.map.file().read_exact_at(&mut copy, offset)?;
         Ok(Some(copy.into()))
+    }
+
+    /// Where bytes begin that may be whole although those at `offset` are not.
+    pub(crate) fn next_border(&self, offset: u64) -> u64 {
+        match self.packed() {
+            Some(_) => {
+                let from = offset.saturating_sub(SEGMENT_HEADER_BYTES);
+                SEGMENT_HEADER_BYTES + (from / BLOCK_BYTES + 1) * BLOCK_BYTES
+            }
+            None => u64::MAX,
+        }
     }
 
     pub(crate) fn corrupt(&self, offset: u64, what: &str) -> LogError {
