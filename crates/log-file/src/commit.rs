@@ -2,7 +2,13 @@
 //!
 //! There is no writer thread. The first committer to come leads: it takes all that wait, places each commit alone
 //! (a refused one fails alone), writes them as one group, syncs once, publishes, and answers. Those that come
-//! meanwhile wait, and one of them leads the next group, which is written only after this one is synced.
+//! meanwhile wait, and the first of them leads the next group, which is written only after this one is synced.
+//! Each committer waits on a seat of its own, so that it is woken once, when there is something for it to do; a lone
+//! committer never waits.
+//!
+//! # A panic
+//! Should leading a group panic, those in the group are answered with an error, the process may only read from then
+//! on as after a failed write, and the next in line takes over to be told so.
 //!
 //! # Commits that do not wait
 //! Their frames are written in order, as the beginning of the group that the next sync closes, and answered at
@@ -18,30 +24,39 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::thread::{self, Thread};
 
-use parking_lot::{Condvar, Mutex};
+use parking_lot::{Mutex, MutexGuard};
 use segue_event::{Position, SessionId};
 use segue_log::{ClaimKey, Committed, Head, LogError, Placed, PreparedCommit, Wait};
 
 use crate::limits::GROUP_BYTES_MAX;
+use crate::lock::Manners;
 use crate::store::Store;
-use crate::tail::{Failure, Sync, Tail};
+use crate::tail::{Failure, Rest, Sync, Tail};
+use crate::turns;
 use crate::upkeep::{Reach, look_after};
 use crate::view::View;
 
 /// Those that want to commit, and the end of the log that one of them at a time writes to.
 #[derive(Debug, Default)]
 pub(crate) struct Committers {
+    shared: Arc<Shared>,
+}
+
+/// What committers share with the thread that gives the lock back.
+#[derive(Debug, Default)]
+pub(crate) struct Shared {
     queue: Mutex<Queue>,
-    answered: Condvar,
     writer: Mutex<Writer>,
+    /// Makes the next leader panic.
+    #[cfg(test)]
+    trap: AtomicBool,
 }
 
 #[derive(Debug, Default)]
 struct Queue {
     waiting: VecDeque<Request>,
-    answers: BTreeMap<Ticket, Answer>,
-    next: Ticket,
     leader: Leader,
 }
 
@@ -52,86 +67,135 @@ enum Leader {
     Writing,
 }
 
+/// A commit's number in its group.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
-struct Ticket(u64);
+struct Ticket(usize);
 
 type Answer = Result<Committed, LogError>;
 
 #[derive(Debug)]
 struct Request {
-    ticket: Ticket,
     commit: PreparedCommit,
+    seat: Arc<Seat>,
 }
 
-#[derive(Debug, Default)]
-enum Writer {
-    /// Nothing was written yet; the lock is free for others.
-    #[default]
-    Idle,
+/// Where one committer waits for its turn or its answer.
+#[derive(Debug)]
+struct Seat {
+    called: Mutex<Option<Call>>,
+    thread: Thread,
+}
+
+/// What a committer is woken for.
+#[derive(Debug)]
+enum Call {
+    /// It leads the next group, its own commit among it.
+    Lead,
+    Answer(Answer),
+}
+
+impl Seat {
+    fn new() -> Self {
+        Self { called: Mutex::new(None), thread: thread::current() }
+    }
+
+    fn call(&self, call: Call) {
+        *self.called.lock() = Some(call);
+        self.thread.unpark();
+    }
+
+    fn wait(&self) -> Call {
+        loop {
+            if let Some(call) = self.called.lock().take() {
+                return call;
+            }
+            thread::park();
+        }
+    }
+}
+
+/// The right to write, in every state it can be in.
+#[derive(Debug)]
+pub(crate) enum Writer {
+    /// The lock is free for others.
+    Idle(Box<Rest>),
     Open(Box<Tail>),
     /// The lock is kept until the log is dropped.
     Failed {
         reason: String,
-        _tail: Box<Tail>,
+        _tail: Option<Box<Tail>>,
     },
+}
+
+impl Default for Writer {
+    fn default() -> Self {
+        Self::Idle(Box::default())
+    }
 }
 
 impl Committers {
     /// Commits, together with whoever else wants to.
     pub(crate) fn commit(&self, store: &Arc<Store>, commit: PreparedCommit) -> Answer {
-        let mut queue = self.queue.lock();
-        let ticket = queue.enter(commit);
+        let seat = Arc::new(Seat::new());
+        let leader = self.shared.queue.lock().enter(commit, &seat);
+        let mut call = match leader {
+            Leader::None => Call::Lead,
+            Leader::Writing => seat.wait(),
+        };
         loop {
-            if let Some(answer) = queue.answers.remove(&ticket) {
-                return answer;
+            match call {
+                Call::Answer(answer) => return answer,
+                Call::Lead => self.lead(store),
             }
-            if queue.leader == Leader::Writing {
-                self.answered.wait(&mut queue);
-                continue;
-            }
-            queue.leader = Leader::Writing;
-            let batch = queue.take_batch();
-            drop(queue);
-            let answers = self.lead(store, batch);
-            queue = self.queue.lock();
-            queue.answers.extend(answers);
-            queue.leader = Leader::None;
-            self.answered.notify_all();
+            call = seat.wait();
         }
     }
 
     /// Makes everything durable that was written without waiting, and gives the store free.
     pub(crate) fn close(&self, store: &Store) {
-        if let Writer::Open(mut tail) = std::mem::take(&mut *self.writer.lock()) {
-            // Nobody is left to be told: none of these commits was promised to be durable.
-            drop(tail.flush(store));
-        }
+        let mut writer = self.shared.writer.lock();
+        writer.give_back(store, Manners::AtOnce);
+        // Where that failed nobody is left to be told: none of these commits was promised to be durable.
+        *writer = Writer::Failed { reason: "the log is closed".to_owned(), _tail: None };
     }
 
     /// Seals what this process wrote, and compresses all that is sealed. Does nothing if it wrote nothing.
     pub(crate) fn settle(&self, store: &Arc<Store>) -> Result<(), LogError> {
-        let mut writer = self.writer.lock();
-        let Writer::Open(tail) = &mut *writer else { return Ok(()) };
-        match tail.seal(store) {
+        let mut writer = self.shared.writer.lock();
+        if matches!(&*writer, Writer::Idle(rest) if !rest.has_written()) {
+            return Ok(());
+        }
+        match writer.ready(&self.shared, store)?.seal(store) {
             Ok(()) => {}
             Err(Failure::NoRoom(error)) => return Err(error),
             Err(Failure::Broken(reason)) => return Err(writer.fail(reason)),
         }
         // The writer is held meanwhile, so that the thread that keeps segments up is not at the same ones: it has
         // been stopped, and is started again afterwards.
-        tail.without_upkeep(store, || {
+        let settled = writer.ready(&self.shared, store)?.without_upkeep(|| {
             let never = AtomicBool::new(false);
             look_after(store, Reach::Everything, &never)
-        })
-        .map_err(|error| LogError::io("compressing sealed segments", error))
+        });
+        settled.map_err(|error| LogError::io("compressing sealed segments", error))
     }
 
-    fn lead(&self, store: &Arc<Store>, batch: Vec<Request>) -> Vec<(Ticket, Answer)> {
-        let mut writer = self.writer.lock();
-        let tail = match writer.ready(store) {
+    fn lead(&self, store: &Arc<Store>) {
+        let (batch, seats) = self.shared.queue.lock().take_batch();
+        let mut group = LedGroup { shared: &self.shared, seats };
+        let answers = self.write_group(store, batch);
+        for (ticket, answer) in answers {
+            group.answer(ticket, answer);
+        }
+    }
+
+    fn write_group(&self, store: &Arc<Store>, batch: Vec<PreparedCommit>) -> Vec<(Ticket, Answer)> {
+        let mut writer = self.shared.writer.lock();
+        let tail = match writer.ready(&self.shared, store) {
             Ok(tail) => tail,
-            Err(error) => return batch.iter().map(|request| (request.ticket, Err(error.clone()))).collect(),
+            Err(error) => return (0..batch.len()).map(|index| (Ticket(index), Err(error.clone()))).collect(),
         };
+        #[cfg(test)]
+        assert!(!self.shared.trap.load(std::sync::atomic::Ordering::Relaxed), "a trap was sprung");
         let Placing { accepted, refused, sync, .. } = Placing::place_all(&store.known(), batch);
         let mut answers = refused;
         if accepted.is_empty() {
@@ -154,45 +218,117 @@ impl Committers {
     }
 }
 
+impl Shared {
+    pub(crate) fn writer(&self) -> MutexGuard<'_, Writer> {
+        self.writer.lock()
+    }
+
+    /// None while a group is under way.
+    pub(crate) fn writer_if_free(&self) -> Option<MutexGuard<'_, Writer>> {
+        self.writer.try_lock()
+    }
+}
+
+/// A group while it is led. However that ends, everybody in it is answered, and the next in line leads.
+struct LedGroup<'a> {
+    shared: &'a Shared,
+    /// By ticket; none where it was answered.
+    seats: Vec<Option<Arc<Seat>>>,
+}
+
+impl LedGroup<'_> {
+    fn answer(&mut self, Ticket(index): Ticket, answer: Answer) {
+        if let Some(seat) = self.seats.get_mut(index).and_then(Option::take) {
+            seat.call(Call::Answer(answer));
+        }
+    }
+}
+
+impl Drop for LedGroup<'_> {
+    fn drop(&mut self) {
+        let unanswered: Vec<_> = self.seats.iter_mut().filter_map(Option::take).collect();
+        if !unanswered.is_empty() {
+            let error = self.shared.writer.lock().fail("writing a commit panicked".to_owned());
+            unanswered.iter().for_each(|seat| seat.call(Call::Answer(Err(error.clone()))));
+        }
+        let mut queue = self.shared.queue.lock();
+        match queue.waiting.front() {
+            Some(next) => next.seat.call(Call::Lead),
+            None => queue.leader = Leader::None,
+        }
+    }
+}
+
 impl Queue {
-    fn enter(&mut self, commit: PreparedCommit) -> Ticket {
-        let ticket = self.next;
-        self.next = Ticket(ticket.0 + 1);
-        self.waiting.push_back(Request { ticket, commit });
-        ticket
+    /// Joins those who wait; answers who leads, and makes the new one the leader if nobody does.
+    fn enter(&mut self, commit: PreparedCommit, seat: &Arc<Seat>) -> Leader {
+        self.waiting.push_back(Request { commit, seat: Arc::clone(seat) });
+        std::mem::replace(&mut self.leader, Leader::Writing)
     }
 
     /// Those at the front of the queue, up to the size of a group; at least one.
-    fn take_batch(&mut self) -> Vec<Request> {
+    fn take_batch(&mut self) -> (Vec<PreparedCommit>, Vec<Option<Arc<Seat>>>) {
         let mut bytes = 0;
-        let mut batch = Vec::new();
+        let (mut commits, mut seats) = (Vec::new(), Vec::new());
         while bytes < GROUP_BYTES_MAX
-            && let Some(request) = self.waiting.pop_front()
+            && let Some(Request { commit, seat }) = self.waiting.pop_front()
         {
-            bytes += request.commit.body_bytes();
-            batch.push(request);
+            bytes += commit.body_bytes();
+            commits.push(commit);
+            seats.push(Some(seat));
         }
-        batch
+        (commits, seats)
     }
 }
 
 impl Writer {
-    fn ready(&mut self, store: &Arc<Store>) -> Result<&mut Tail, LogError> {
-        if matches!(self, Self::Idle) {
-            *self = Self::Open(Box::new(Tail::open(store)?));
+    fn ready(&mut self, shared: &Arc<Shared>, store: &Arc<Store>) -> Result<&mut Tail, LogError> {
+        if let Self::Idle(rest) = self {
+            let mut tail = Box::new(Tail::open(store, rest)?);
+            turns::watch(shared, store, &mut tail);
+            *self = Self::Open(tail);
         }
         match self {
             Self::Open(tail) => Ok(tail),
             Self::Failed { reason, .. } => Err(LogError::read_only(reason.as_str())),
-            Self::Idle => Err(LogError::read_only("the log is closed")),
+            Self::Idle(_) => Err(LogError::read_only("the log is closed")),
         }
+    }
+
+    pub(crate) fn tail(&self) -> Option<&Tail> {
+        match self {
+            Self::Open(tail) => Some(tail),
+            Self::Idle(_) | Self::Failed { .. } => None,
+        }
+    }
+
+    /// Lets other processes write, once everything is durable that this one wrote.
+    pub(crate) fn give_back(&mut self, store: &Store, manners: Manners) {
+        if let Self::Open(tail) = self {
+            match tail.flush(store) {
+                Ok(()) => {}
+                // A flush makes no room.
+                Err(Failure::NoRoom(_)) => return,
+                Err(Failure::Broken(reason)) => {
+                    self.fail(reason);
+                    return;
+                }
+            }
+        }
+        *self = match std::mem::take(self) {
+            Self::Open(tail) => Self::Idle(Box::new(tail.end_turn(store, manners))),
+            other => other,
+        };
     }
 
     fn fail(&mut self, reason: String) -> LogError {
         let error = LogError::read_only(reason.as_str());
-        if let Self::Open(tail) = std::mem::take(self) {
-            *self = Self::Failed { reason, _tail: tail };
-        }
+        let tail = match std::mem::take(self) {
+            Self::Open(tail) => Some(tail),
+            Self::Failed { _tail, .. } => _tail,
+            Self::Idle(_) => None,
+        };
+        *self = Self::Failed { reason, _tail: tail };
         error
     }
 }
@@ -208,7 +344,7 @@ struct Placing {
 }
 
 impl Placing {
-    fn place_all(view: &View, batch: Vec<Request>) -> Self {
+    fn place_all(view: &View, batch: Vec<PreparedCommit>) -> Self {
         let mut placing = Self {
             next: view.end.next,
             heads: BTreeMap::new(),
@@ -217,11 +353,11 @@ impl Placing {
             refused: Vec::new(),
             sync: Sync::Later,
         };
-        batch.into_iter().for_each(|request| placing.place(view, request));
+        batch.into_iter().enumerate().for_each(|(index, commit)| placing.place(view, Ticket(index), commit));
         placing
     }
 
-    fn place(&mut self, view: &View, Request { ticket, commit }: Request) {
+    fn place(&mut self, view: &View, ticket: Ticket, commit: PreparedCommit) {
         let wait = commit.wait();
         let placed = commit.place(
             self.next,
@@ -249,102 +385,4 @@ impl Placing {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::fs::{File, OpenOptions};
-
-    use segue_event::{Author, Message, Role, Timestamp};
-    use segue_log::{Commit, Expected, LogErrorKind, NewEvent};
-
-    use super::*;
-    use crate::layout::Layout;
-    use crate::options::Options;
-
-    struct Fixture {
-        folder: tempfile::TempDir,
-        store: Arc<Store>,
-        committers: Committers,
-    }
-
-    impl Fixture {
-        /// A store with one commit of this process in it.
-        fn new() -> Self {
-            let folder = tempfile::tempdir().unwrap();
-            let fixture = Self { store: store_in(&folder), folder, committers: Committers::default() };
-            fixture.commit("hello").unwrap();
-            fixture
-        }
-
-        fn commit(&self, text: &str) -> Answer {
-            self.committers.commit(&self.store, prepared(text))
-        }
-
-        fn exchange_file(&self, file: File) -> File {
-            match &mut *self.committers.writer.lock() {
-                Writer::Open(tail) => tail.exchange_file(file),
-                other => panic!("{other:?}"),
-            }
-        }
-
-        /// How many events there are for this process, and for another.
-        fn seen(&self) -> (u64, u64) {
-            let next = |store: &Store| store.view().unwrap().end.next.get() - 1;
-            (next(&self.store), next(&store_in(&self.folder)))
-        }
-
-        fn close_and_reopen(self) -> Self {
-            self.committers.close(&self.store);
-            Self { store: store_in(&self.folder), folder: self.folder, committers: Committers::default() }
-        }
-    }
-
-    fn store_in(folder: &tempfile::TempDir) -> Arc<Store> {
-        Arc::new(Store::new(Layout::new(folder.path().join("store")), Options::default()))
-    }
-
-    fn prepared(text: &str) -> PreparedCommit {
-        let message = NewEvent::new(Timestamp::default(), Message::text(Role::User, Author::User, text));
-        let session = SessionId::from_bytes([1; 16]);
-        PreparedCommit::new(Commit::new().append(session, Expected::AtHead, vec![message])).unwrap()
-    }
-
-    #[test]
-    fn after_a_failed_write_nothing_is_acknowledged_until_the_log_is_opened_again() {
-        let fixture = Fixture::new();
-        let read_only = File::open("/dev/null").unwrap();
-        let file = fixture.exchange_file(read_only);
-        assert_eq!(fixture.commit("lost").unwrap_err().kind(), LogErrorKind::ReadOnly);
-        assert_eq!(fixture.commit("lost too").unwrap_err().kind(), LogErrorKind::ReadOnly);
-        assert_eq!(fixture.seen(), (1, 1), "what was acknowledged can be read");
-        drop(file);
-        let fixture = fixture.close_and_reopen();
-        assert_eq!(fixture.commit("again").unwrap().first.get(), 2);
-    }
-
-    #[test]
-    fn what_could_not_be_synced_is_neither_published_nor_acknowledged() {
-        let fixture = Fixture::new();
-        // It takes every write, and cannot be synced.
-        let file = fixture.exchange_file(OpenOptions::new().write(true).open("/dev/null").unwrap());
-        for _ in 0..2 {
-            assert_eq!(fixture.commit("lost").unwrap_err().kind(), LogErrorKind::ReadOnly);
-            assert_eq!(fixture.seen(), (1, 1));
-        }
-        drop(file);
-        let fixture = fixture.close_and_reopen();
-        assert_eq!(fixture.commit("again").unwrap().first.get(), 2);
-        assert_eq!(fixture.seen(), (2, 2));
-    }
-
-    #[test]
-    fn without_room_a_commit_is_refused_and_the_next_one_goes_on() {
-        let fixture = Fixture::new();
-        // It has no blocks that could be allocated.
-        let file = fixture.exchange_file(OpenOptions::new().write(true).open("/dev/null").unwrap());
-        let error = fixture.commit(&"x".repeat(3_000_000)).unwrap_err();
-        assert_ne!(error.kind(), LogErrorKind::ReadOnly, "{error}");
-        fixture.exchange_file(file);
-        assert_eq!(fixture.commit("small").unwrap().first.get(), 2);
-        assert_eq!(fixture.commit(&"x".repeat(3_000_000)).unwrap().first.get(), 3);
-        assert_eq!(fixture.seen(), (3, 3));
-    }
-}
+mod tests;

@@ -22,8 +22,9 @@ use crate::verify;
 
 /// An event log in a folder of its own.
 ///
-/// Opening writes nothing, and makes nothing. The folder is made, and the lock is taken, with the first commit;
-/// the lock is kept until the log is dropped. Iterators and streams that are still held do not keep it.
+/// Opening writes nothing, and makes nothing. The folder is made, and the lock is taken, with the first commit.
+/// Several processes write in turn: the lock is given back when another waits for it, and when nothing was committed
+/// for a while. A commit is refused as busy only after the wait that the options set.
 ///
 /// Commits that did not wait are seen by this process at once, by others when they are durable.
 ///
@@ -161,8 +162,8 @@ impl EventLog for FileLog {
     }
 
     fn subscribe(&self) -> Wakeups {
-        let signals = self.store.subscribers.subscribe();
-        if self.store.is_writing() { signals } else { signals.or_every(POLL_INTERVAL) }
+        // Even while this process writes, the next turn may be another's.
+        self.store.subscribers.subscribe().or_every(POLL_INTERVAL)
     }
 
     fn settle(&self) -> Result<(), LogError> {

@@ -191,7 +191,7 @@ fn edge(raw: &RawEvent) -> Option<(SessionId, SessionId)> {
 }
 
 /// The group that a frame is written in.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Group {
     pub(crate) number: u64,
     pub(crate) start: u64,

@@ -10,14 +10,12 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::thread::JoinHandle;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use crossbeam_channel::{Receiver, Sender, bounded};
-use parking_lot::Mutex;
-
-use crate::index_entry::{Checkpoint, Entries, changes_since, entry_digest};
+use crate::background::Background;
+use crate::index_entry::{Checkpoint, Entries, changes_since, entry_digest, head_in, session_key};
 use crate::layout::{Layout, make_folder};
-use crate::limits::{INDEX_BATCH_ENTRIES, INDEX_CACHE_BYTES, INDEX_OPEN_TRIES, LOCK_RETRY};
+use crate::limits::{INDEX_BATCH_ENTRIES, INDEX_CACHE_BYTES, INDEX_OPEN_RETRY, INDEX_OPEN_TRIES};
 use crate::store::Store;
 use crate::view::View;
 
@@ -79,7 +77,7 @@ fn open(layout: &Layout) -> Option<sled::Db> {
     // For a moment after a database was closed, threads of the engine still hold its lock.
     (0..INDEX_OPEN_TRIES).find_map(|attempt| {
         if attempt > 0 {
-            std::thread::sleep(LOCK_RETRY);
+            std::thread::sleep(INDEX_OPEN_RETRY);
         }
         config.open().ok()
     })
@@ -92,74 +90,105 @@ fn remove(layout: &Layout) {
     }
 }
 
-/// Keeps the index up to date; dropping it waits for the update under way.
+/// What is known of the index when a turn begins.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Known {
+    /// It is made anew.
+    Nothing,
+    /// It was read whole, and reaches up to here.
+    Whole(Checkpoint),
+    /// Another process may have gone on with it: it is gone on with from where it says, if that fits the log.
+    Unread,
+}
+
+/// Keeps the index up to date; dropping it stops the update under way.
 #[derive(Debug)]
 pub(crate) struct Indexer {
-    work: Option<Sender<()>>,
-    thread: Option<JoinHandle<()>>,
+    store: Arc<Store>,
+    known: Known,
+    thread: Option<Background>,
     /// The place that the newest update was asked for, in bytes of log since the beginning.
-    asked_at: Mutex<u64>,
+    asked_at: u64,
 }
 
 impl Indexer {
-    /// Starts with what [`load`] found.
-    pub(crate) fn start(store: &Arc<Store>, loaded: Option<Checkpoint>) -> Self {
-        // One order is enough: it means "bring it up to date".
-        let (work, orders) = bounded(1);
-        let store = Arc::clone(store);
-        let asked_at = Mutex::new(loaded.map_or(0, |checkpoint| checkpoint.counts.log_bytes));
-        let name = "segue-log-index".to_owned();
-        let thread = std::thread::Builder::new().name(name).spawn(move || keep(&store, loaded, &orders)).ok();
-        Self { work: Some(work), thread, asked_at }
+    /// Starts with what is known, and the place that the newest update was asked for.
+    pub(crate) fn new(store: &Arc<Store>, known: Known, asked_at: u64) -> Self {
+        Self { store: Arc::clone(store), known, thread: None, asked_at }
     }
 
     /// Orders an update if enough log has come since the last one.
-    pub(crate) fn log_grew(&self, log_bytes: u64, every: u64) {
-        let mut asked_at = self.asked_at.lock();
-        if log_bytes.saturating_sub(*asked_at) >= every
-            && let Some(work) = &self.work
-            && work.try_send(()).is_ok()
-        {
-            *asked_at = log_bytes;
+    pub(crate) fn log_grew(&mut self, log_bytes: u64, every: u64) {
+        if log_bytes.saturating_sub(self.asked_at) < every {
+            return;
         }
+        if self.thread.is_none() {
+            self.thread = self.start();
+        }
+        if self.thread.as_ref().is_some_and(Background::order) {
+            self.asked_at = log_bytes;
+        }
+    }
+
+    pub(crate) fn asked_at(&self) -> u64 {
+        self.asked_at
+    }
+
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.thread.as_ref().is_none_or(Background::is_quiet)
+    }
+
+    /// Waits for the update under way; without this it is stopped, and the index made anew some time.
+    pub(crate) fn finish(self) {
+        if let Some(thread) = self.thread {
+            thread.finish();
+        }
+    }
+
+    fn start(&self) -> Option<Background> {
+        let store = Arc::clone(&self.store);
+        let (mut known, mut db) = (self.known, None);
+        Background::start("segue-log-index", move |stop| {
+            let updated = guarded(|| update(&store, known, &mut db, stop)).flatten();
+            if updated.is_none() {
+                db = None;
+                remove(&store.layout);
+            }
+            known = updated.map_or(Known::Nothing, Known::Whole);
+        })
     }
 }
 
-impl Drop for Indexer {
-    fn drop(&mut self) {
-        self.work = None;
-        if let Some(thread) = self.thread.take() {
-            // It panics only where the index is beyond use; the next writer makes it anew.
-            drop(thread.join());
-        }
-    }
-}
-
-fn keep(store: &Store, mut known: Option<Checkpoint>, orders: &Receiver<()>) {
-    let mut db = None;
-    for () in orders {
-        let updated = guarded(|| update(store, known.as_ref(), &mut db)).flatten();
-        if updated.is_none() {
-            db = None;
-            remove(&store.layout);
-        }
-        known = updated;
-    }
-}
-
-fn update(store: &Store, known: Option<&Checkpoint>, db: &mut Option<sled::Db>) -> Option<Checkpoint> {
+fn update(store: &Store, known: Known, db: &mut Option<sled::Db>, stop: &AtomicBool) -> Option<Checkpoint> {
     if db.is_none() {
-        if known.is_none() {
+        if known == Known::Nothing {
             remove(&store.layout);
         }
         *db = Some(open(&store.layout)?);
     }
+    let known = match known {
+        Known::Nothing => None,
+        Known::Whole(checkpoint) => Some(checkpoint),
+        Known::Unread => {
+            let stored = stored_checkpoint(db.as_ref()?, &store.known());
+            if stored.is_none() {
+                *db = None;
+                remove(&store.layout);
+                *db = Some(open(&store.layout)?);
+            }
+            stored
+        }
+    };
+    let known = known.as_ref();
     let db = db.as_ref()?;
     let changes = changes_since(&store.known(), known);
     // Without a checkpoint the index counts for nothing, until the last entry is written.
     db.remove(CHECKPOINT).ok()?;
     let mut digest = known.map_or(0, |checkpoint| checkpoint.digest);
     for chunk in changes.entries.chunks(INDEX_BATCH_ENTRIES) {
+        if stop.load(Ordering::Relaxed) {
+            return None;
+        }
         for (key, value) in chunk {
             let old = db.insert(key, value.as_slice()).ok()?;
             digest = digest.wrapping_sub(old.map_or(0, |old| entry_digest(key, &old)));
@@ -169,6 +198,14 @@ fn update(store: &Store, known: Option<&Checkpoint>, db: &mut Option<sled::Db>) 
     let checkpoint = Checkpoint { digest, ..changes.checkpoint? };
     db.insert(CHECKPOINT, checkpoint.to_bytes().as_slice()).ok()?;
     Some(checkpoint)
+}
+
+/// Where the index says that it reaches to, if the last event it knows is in the log. Whether its entries add up is
+/// seen when it is read the next time.
+fn stored_checkpoint(db: &sled::Db, view: &View) -> Option<Checkpoint> {
+    let checkpoint = Checkpoint::from_bytes(&db.get(CHECKPOINT).ok()??)?;
+    let head = |session| head_in(&db.get(session_key(session)).ok()??);
+    checkpoint.is_in(view, head).then_some(checkpoint)
 }
 
 #[cfg(test)]

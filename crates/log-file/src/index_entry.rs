@@ -9,9 +9,7 @@
 //! | `p` position (big-endian) | segment, offset |
 //! | `k` | the checkpoint |
 
-use std::sync::Arc;
-
-use segue_event::{EventHash, KindSet, Position, Seq, SessionId};
+use segue_event::{EventHash, KindSet, Position, RawEvent, Seq, SessionId};
 use segue_log::{ClaimKey, Head};
 
 use crate::layout::Layout;
@@ -176,27 +174,51 @@ impl Entries {
     pub(crate) fn into_view(self, layout: &Layout, checkpoint: &Checkpoint) -> Option<View> {
         let mut view = self.view;
         view.spans = segments_up_to(layout, checkpoint.place)?;
-        let segment = Arc::clone(&view.spans.get(&checkpoint.place.segment)?.segment);
-        let last = checkpoint.end.frame?;
-        let frame = segment.settled_frame(last.offset, Check::Checksum).ok()?;
-        let newest = frame.events().last()?.raw;
-        let known = view.head(newest.header.session)?;
-        let fits = last.segment == segment.number
-            && frame.end() == checkpoint.place.offset
-            && newest.position.next() == checkpoint.end.next
-            && (known.seq, known.hash) == (newest.header.seq, newest.header.hash);
         view.end = checkpoint.end;
         view.counts = checkpoint.counts;
         view.checked_from = checkpoint.place;
-        fits.then_some(view)
+        checkpoint.is_in(&view, |session| view.head(session)).then_some(view)
     }
+}
+
+impl Checkpoint {
+    /// Whether the last event that an index knows, by the heads it has, is where a view has it too.
+    pub(crate) fn is_in(&self, view: &View, head: impl Fn(SessionId) -> Option<Head>) -> bool {
+        self.newest_event(view).is_some_and(|newest| {
+            newest.position.next() == self.end.next
+                && head(newest.header.session)
+                    == Some(Head { seq: newest.header.seq, hash: newest.header.hash })
+        })
+    }
+
+    fn newest_event(&self, view: &View) -> Option<RawEvent> {
+        let last = self.end.frame?;
+        let span = view.spans.get(&self.place.segment)?;
+        let is_within = last.segment == span.segment.number && self.place.offset <= span.end;
+        is_within.then_some(())?;
+        let frame = span.segment.settled_frame(last.offset, Check::Checksum).ok()?;
+        (frame.end() == self.place.offset).then_some(())?;
+        Some(frame.events().last()?.raw)
+    }
+}
+
+/// The key of a session's entry.
+pub(crate) fn session_key(session: SessionId) -> Vec<u8> {
+    key(b's', session.as_bytes())
+}
+
+/// The head in a session's entry.
+pub(crate) fn head_in(value: &[u8]) -> Option<Head> {
+    let mut fields = Fields::new(value);
+    fields.u64()?;
+    Some(Head { seq: Seq::new(fields.u64()?)?, hash: EventHash::from_bytes(fields.array()?) })
 }
 
 fn session_entry(session: &SessionId, entry: &Entry) -> (Vec<u8>, Vec<u8>) {
     let mut value = entry.first.get().to_le_bytes().to_vec();
     value.extend_from_slice(&entry.head.seq.get().to_le_bytes());
     value.extend_from_slice(entry.head.hash.as_bytes());
-    (key(b's', session.as_bytes()), value)
+    (session_key(*session), value)
 }
 
 fn runs_entry(session: &SessionId, part: usize, runs: &[Run]) -> (Vec<u8>, Vec<u8>) {

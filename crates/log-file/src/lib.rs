@@ -1,7 +1,7 @@
 //! The embedded event log: segment files that hold the truth, and an index that can be rebuilt.
 //!
-//! [`FileLog`] keeps a log in a folder. One process writes at a time; any number of threads and of other processes
-//! read beside it without a lock, through memory maps. A commit that was acknowledged survives a power loss; a crash
+//! [`FileLog`] keeps a log in a folder. Processes write in turn; any number of threads and of other processes
+//! read beside the one that does without a lock, through memory maps. A commit that was acknowledged survives a power loss; a crash
 //! leaves a prefix of the commits, each whole or absent. `docs/format.md` describes the files byte by byte.
 //!
 //! ```
@@ -20,6 +20,7 @@
 //! # Ok::<(), segue_log::LogError>(())
 //! ```
 
+mod background;
 mod blob;
 mod blocks;
 mod boot;
@@ -45,6 +46,7 @@ mod segment;
 mod size;
 mod store;
 mod tail;
+mod turns;
 mod upkeep;
 mod verify;
 mod view;

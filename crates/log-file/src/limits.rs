@@ -42,7 +42,16 @@ pub const PLACE_BYTES: u64 = 64 * 1024;
 pub const BUSY_WAIT: Duration = Duration::from_secs(5);
 
 /// How often a waiting commit tries the lock.
-pub const LOCK_RETRY: Duration = Duration::from_millis(10);
+pub const LOCK_RETRY: Duration = Duration::from_millis(2);
+
+/// How long the lock is kept without a commit unless the options say otherwise.
+pub const KEEP_LOCK: Duration = Duration::from_millis(100);
+
+/// How often a writer looks whether another process waits for the lock; about as long lasts its turn then.
+pub const TURN_CHECK: Duration = Duration::from_millis(10);
+
+/// How long a writer that gave the lock back to others waits for one of them to take it.
+pub const LOCK_COURTESY: Duration = Duration::from_millis(20);
 
 /// How often a follower looks for what another process wrote: 20 times a second.
 pub const POLL_INTERVAL: Duration = Duration::from_millis(50);
@@ -61,6 +70,9 @@ pub const INDEX_BATCH_ENTRIES: usize = 4096;
 
 /// How many references to runs of events one index entry holds.
 pub const INDEX_RUNS_PER_ENTRY: usize = 512;
+
+/// How long it is waited before the index is tried to be opened again.
+pub const INDEX_OPEN_RETRY: Duration = Duration::from_millis(10);
 
 /// How often the index is tried to be opened before the log does without it.
 pub const INDEX_OPEN_TRIES: u32 = 5;

@@ -2,13 +2,15 @@
 
 use std::time::Duration;
 
-use crate::limits::{BUSY_WAIT, INDEX_EVERY_BYTES, SEGMENT_BYTES_MAX};
+use crate::limits::{BUSY_WAIT, INDEX_EVERY_BYTES, KEEP_LOCK, SEGMENT_BYTES_MAX};
 
 /// How a store is written to. The default suits everybody but tests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Options {
     /// How long a commit waits while another process writes, before it is refused as busy: 5 s by default.
     pub busy_wait: Duration,
+    /// How long the lock is kept after the last commit while no other process waits for it: 100 ms by default.
+    pub keep_lock: Duration,
     /// When a new segment is begun, in bytes: 256 MiB by default, which is also the most; see [`crate::limits`].
     pub segment_bytes: u64,
     /// How much new log brings the writer's index up to date, in bytes: 8 MiB by default.
@@ -17,6 +19,11 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { busy_wait: BUSY_WAIT, segment_bytes: SEGMENT_BYTES_MAX, index_every: INDEX_EVERY_BYTES }
+        Self {
+            busy_wait: BUSY_WAIT,
+            keep_lock: KEEP_LOCK,
+            segment_bytes: SEGMENT_BYTES_MAX,
+            index_every: INDEX_EVERY_BYTES,
+        }
     }
 }

@@ -82,6 +82,11 @@ impl Store {
         Ok(recovered)
     }
 
+    /// Lets others write, so that the view has to be brought up to date again.
+    pub(crate) fn hand_over(&self) {
+        self.writing.store(false, Ordering::Release);
+    }
+
     /// Whether a record was written since the machine was started, so that it is exact.
     pub(crate) fn is_of_this_boot(&self, published: &Published) -> bool {
         self.boot.is_some() && published.boot == self.boot

@@ -4,31 +4,32 @@ use std::fs::File;
 use std::os::unix::fs::FileExt as _;
 use std::sync::Arc;
 
+use crossbeam_channel::Sender;
 use rustix::fs::{FallocateFlags, fallocate};
 use segue_log::{LogError, Placed};
 
 use crate::frame::{Group, Outline, frame_bytes, write_frame};
-use crate::index::{self, Indexer};
+use crate::index::{self, Indexer, Known};
 use crate::layout::{create_new, open_or_create, sync_folder};
 use crate::limits::{
     FILL_AHEAD_BELOW_BYTES, GROUP_BYTES_MAX, PREALLOCATE_BYTES, SEGMENT_BYTES_MAX, SEGMENT_BYTES_MIN,
     SETTLE_BYTES_MIN, UNSYNCED_BYTES_MAX,
 };
-use crate::lock::WriterLock;
+use crate::lock::{Manners, Signature, WriterLock};
 use crate::published::Published;
 use crate::scan::{Bound, is_blank};
 use crate::segment::{Place, SEGMENT_HEADER_BYTES, Segment, SegmentHeader, SegmentNumber, Storage};
 use crate::store::Store;
-use crate::upkeep::Upkeep;
+use crate::upkeep::{Look, Upkeep};
 use crate::view::{End, Span, View};
 
-/// The writer's hold on the end of the log.
+/// The writer's hold on the end of the log, for one turn.
 #[derive(Debug)]
 pub(crate) struct Tail {
     // Dropped first, so that nobody else writes to the index or the segments while they do.
     indexer: Indexer,
     upkeep: Upkeep,
-    _lock: WriterLock,
+    lock: WriterLock,
     published: File,
     /// The segment that is written to, and its file; none before the first one is made.
     open: Option<OpenSegment>,
@@ -36,6 +37,40 @@ pub(crate) struct Tail {
     group: Group,
     unsynced: u64,
     buffer: Vec<u8>,
+    /// How many groups were written, or begun, in this turn.
+    groups: u64,
+    _turn: Option<Turn>,
+}
+
+/// Tells the thread that gives the lock back that the turn is over, by being dropped.
+#[derive(Debug)]
+pub(crate) struct Turn {
+    _over: Sender<()>,
+}
+
+impl Turn {
+    pub(crate) fn new(over: Sender<()>) -> Self {
+        Self { _over: over }
+    }
+}
+
+/// What a log keeps between its turns.
+#[derive(Debug, Default)]
+pub(crate) struct Rest {
+    /// The last turn; none if there was none.
+    last: Option<Signature>,
+    open: Option<OpenSegment>,
+    group: Group,
+    asked_at: u64,
+    look: Look,
+    manners: Manners,
+}
+
+impl Rest {
+    /// Whether this log ever wrote.
+    pub(crate) fn has_written(&self) -> bool {
+        self.last.is_some()
+    }
 }
 
 #[derive(Debug)]
@@ -65,49 +100,81 @@ pub(crate) enum Sync {
 }
 
 impl Tail {
-    /// Takes the lock and makes the log ready to be written to.
+    /// Takes the lock and makes the log ready to be written to, going on from the last turn.
     ///
     /// # Errors
     /// [`segue_log::LogErrorKind::Busy`], or [`segue_log::LogErrorKind::Corrupt`] for a log with damage: its heads
     /// and claims are not known for sure, so that nothing may be built upon them.
-    pub(crate) fn open(store: &Arc<Store>) -> Result<Self, LogError> {
+    pub(crate) fn open(store: &Arc<Store>, rest: &mut Rest) -> Result<Self, LogError> {
         store.layout.create()?;
-        let lock = WriterLock::take(&store.layout, store.options.busy_wait)?;
-        let failed =
-            |error| LogError::io(format!("opening {} to write", store.layout.root().display()), error);
+        let lock = WriterLock::take(&store.layout, store.options.busy_wait, rest.manners)?;
+        rest.manners = Manners::AtOnce;
+        let look = rest.look;
+        let failed = |error| opening_failed(store, error);
         let published = Published::create_file(&store.layout).map_err(failed)?;
+        let is_undisturbed = rest.last.as_ref().is_some_and(|last| lock.follows(last));
         store.take_over(|view| {
-            let durable = Published::read(&published);
-            let loaded = if view.end.place.is_none() { index::load(&store.layout, view) } else { None };
-            view.advance(&store.layout, Bound::Everything(durable))?;
-            if let Some(damage) = view.damages.first() {
-                return Err(damage.error());
-            }
-            // A compressed segment is complete, even if the one behind it was lost.
-            let last = view.last_segment().filter(|span| span.segment.is_plain());
-            let open = last.map(|span| adopt(store, &span, durable)).transpose()?;
-            let number = view.end.group + 1;
-            let group = Group { number, start: open.as_ref().map_or(0, |open| open.offset) };
-            let indexer = Indexer::start(store, loaded);
-            let upkeep = Upkeep::start(store);
-            let mut tail = Self {
-                indexer,
-                upkeep,
-                _lock: lock,
+            let recovered = if is_undisturbed {
+                let Rest { open, group, asked_at, .. } = std::mem::take(rest);
+                Recovered { open, group, known: Known::Unread, asked_at }
+            } else {
+                recover(store, view, &published, rest)?
+            };
+            let Recovered { open, group, known, asked_at } = recovered;
+            Ok(Self {
+                indexer: Indexer::new(store, known, asked_at),
+                upkeep: Upkeep::new(store, look),
+                lock,
                 published,
                 open,
                 group,
                 unsynced: 0,
                 buffer: Vec::new(),
-            };
-            tail.publish(store, &view.end).map_err(failed)?;
-            tail.leave_torn(view);
-            Ok(tail)
+                groups: 0,
+                _turn: None,
+            })
         })
+    }
+
+    /// Makes it known when the turn is over.
+    pub(crate) fn begin_turn(&mut self, turn: Turn) {
+        self._turn = Some(turn);
+    }
+
+    /// Gives the lock back; what was written without waiting must be flushed before.
+    pub(crate) fn end_turn(self, store: &Store, manners: Manners) -> Rest {
+        let rest = Rest {
+            last: Some(self.lock.signature()),
+            asked_at: self.indexer.asked_at(),
+            look: self.upkeep.next_look(),
+            open: self.open,
+            group: self.group,
+            manners,
+        };
+        // Nothing of this process may touch the files once another can.
+        drop(self.upkeep);
+        match manners {
+            Manners::AtOnce => self.indexer.finish(),
+            Manners::AfterOthers => drop(self.indexer),
+        }
+        store.hand_over();
+        drop(self.lock);
+        rest
+    }
+
+    /// How many groups were written in this turn.
+    pub(crate) fn groups(&self) -> u64 {
+        self.groups
+    }
+
+    /// Whether nothing is going on behind the commits.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.indexer.is_quiet() && self.upkeep.is_quiet()
     }
 
     /// Writes placed commits as one group and, unless that has time, makes it durable and publishes it.
     pub(crate) fn write(&mut self, store: &Store, commits: &[&Placed], sync: Sync) -> Result<(), Failure> {
+        self.groups += 1;
         let bytes = commits.iter().map(|placed| frame_bytes(placed)).sum();
         self.make_room(store, bytes)?;
         let group = self.group;
@@ -166,10 +233,10 @@ impl Tail {
     }
 
     /// Does something while no other thread keeps the segments up.
-    pub(crate) fn without_upkeep<T>(&mut self, store: &Arc<Store>, action: impl FnOnce() -> T) -> T {
-        self.upkeep = Upkeep::resting();
+    pub(crate) fn without_upkeep<T>(&mut self, action: impl FnOnce() -> T) -> T {
+        self.upkeep.rest();
         let done = action();
-        self.upkeep = Upkeep::start(store);
+        self.upkeep.look();
         done
     }
 
@@ -182,9 +249,7 @@ impl Tail {
     }
 
     fn publish(&self, store: &Store, end: &End) -> std::io::Result<()> {
-        let Some(place) = end.place else { return Ok(()) };
-        let record = Published { end: place, next: end.next, group: end.group, boot: store.boot };
-        record.write(&self.published)
+        publish(store, end, &self.published)
     }
 
     /// Exchanges the file that is written to, so that tests can make writing fail.
@@ -195,14 +260,6 @@ impl Tail {
 
     fn offset(&self) -> u64 {
         self.open.as_ref().map_or(0, |open| open.offset)
-    }
-
-    /// Bytes of a dead writer's unfinished group stay as they are: what follows goes to a new segment.
-    fn leave_torn(&mut self, view: &View) {
-        let Some(span) = view.last_segment() else { return };
-        if !is_blank(&span.segment, span.end, span.segment.file_bytes()) {
-            self.open = None;
-        }
     }
 
     fn make_room(&mut self, store: &Store, bytes: u64) -> Result<(), Failure> {
@@ -250,6 +307,49 @@ impl OpenSegment {
         self.allocated = target;
         Ok(())
     }
+}
+
+struct Recovered {
+    open: Option<OpenSegment>,
+    group: Group,
+    known: Known,
+    asked_at: u64,
+}
+
+/// Brings the view to the end of the log, whoever wrote it, and makes sure that all of it is durable.
+fn recover(store: &Store, view: &mut View, published: &File, rest: &Rest) -> Result<Recovered, LogError> {
+    let durable = Published::read(published);
+    let is_new = view.end.place.is_none();
+    let loaded = if is_new { index::load(&store.layout, view) } else { None };
+    let known = match loaded {
+        Some(checkpoint) => Known::Whole(checkpoint),
+        None if is_new => Known::Nothing,
+        None => Known::Unread,
+    };
+    view.advance(&store.layout, Bound::Everything(durable))?;
+    if let Some(damage) = view.damages.first() {
+        return Err(damage.error());
+    }
+    // A compressed segment is complete, even if the one behind it was lost.
+    let last = view.last_segment().filter(|span| span.segment.is_plain());
+    let open = last.as_ref().map(|span| adopt(store, span, durable)).transpose()?;
+    let group = Group { number: view.end.group + 1, start: open.as_ref().map_or(0, |open| open.offset) };
+    publish(store, &view.end, published).map_err(|error| opening_failed(store, error))?;
+    // Bytes of a dead writer's unfinished group stay as they are: what follows goes to a new segment.
+    let is_clean = |span: &Span| is_blank(&span.segment, span.end, span.segment.file_bytes());
+    let open = open.filter(|_| last.as_ref().is_some_and(is_clean));
+    let asked_at = loaded.map_or(rest.asked_at, |checkpoint| checkpoint.counts.log_bytes);
+    Ok(Recovered { open, group, known, asked_at })
+}
+
+fn publish(store: &Store, end: &End, published: &File) -> std::io::Result<()> {
+    let Some(place) = end.place else { return Ok(()) };
+    let record = Published { end: place, next: end.next, group: end.group, boot: store.boot };
+    record.write(published)
+}
+
+fn opening_failed(store: &Store, error: std::io::Error) -> LogError {
+    LogError::io(format!("opening {} to write", store.layout.root().display()), error)
 }
 
 /// Goes on in the segment that a writer before this one left, and makes durable what of it may not be.

@@ -11,10 +11,8 @@ use std::os::unix::fs::FileExt as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::JoinHandle;
 
-use crossbeam_channel::{Receiver, Sender, bounded};
-
+use crate::background::Background;
 use crate::blocks::Packer;
 use crate::footer::Footer;
 use crate::layout::{create_new, open_or_create, sync_folder};
@@ -31,62 +29,69 @@ pub(crate) enum Reach {
     Everything,
 }
 
-/// The thread that keeps sealed segments up.
+/// Keeps sealed segments up, in a thread; dropping it stops what is under way.
 #[derive(Debug)]
 pub(crate) struct Upkeep {
-    work: Option<Sender<()>>,
-    thread: Option<JoinHandle<()>>,
-    stop: Arc<AtomicBool>,
+    store: Arc<Store>,
+    thread: Option<Background>,
+}
+
+/// Whether there may be something to do when a turn begins.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum Look {
+    /// There may.
+    #[default]
+    AtOnce,
+    /// Only once a segment is sealed.
+    WhenSealed,
 }
 
 impl Upkeep {
-    /// Starts the thread, which looks for work at once.
-    pub(crate) fn start(store: &Arc<Store>) -> Self {
-        let (work, orders) = bounded(1);
-        let (store, stop) = (Arc::clone(store), Arc::new(AtomicBool::new(false)));
-        let stopped = Arc::clone(&stop);
-        let name = "segue-log-upkeep".to_owned();
-        let spawned = std::thread::Builder::new().name(name).spawn(move || keep(&store, &stopped, &orders));
-        let upkeep = Self { work: Some(work), thread: spawned.ok(), stop };
-        upkeep.look();
+    pub(crate) fn new(store: &Arc<Store>, look: Look) -> Self {
+        let mut upkeep = Self { store: Arc::clone(store), thread: None };
+        if look == Look::AtOnce {
+            upkeep.look();
+        }
         upkeep
     }
 
-    /// No thread at all.
-    pub(crate) fn resting() -> Self {
-        Self { work: None, thread: None, stop: Arc::default() }
-    }
-
     /// Says that a segment was sealed.
-    pub(crate) fn look(&self) {
-        if let Some(work) = &self.work {
+    pub(crate) fn look(&mut self) {
+        if self.thread.is_none() {
+            self.thread = self.start();
+        }
+        if let Some(thread) = &self.thread {
             // If an order is waiting already, that one will do.
-            let _ = work.try_send(());
+            thread.order();
         }
     }
-}
 
-impl Drop for Upkeep {
-    fn drop(&mut self) {
-        self.stop.store(true, Ordering::Relaxed);
-        self.work = None;
-        if let Some(thread) = self.thread.take() {
-            // What it left undone is done by the next writer.
-            drop(thread.join());
-        }
+    /// Stops what is under way, until [`Self::look`].
+    pub(crate) fn rest(&mut self) {
+        self.thread = None;
     }
-}
 
-fn keep(store: &Store, stop: &AtomicBool, orders: &Receiver<()>) {
-    for () in orders {
-        // A disk that is full or fails keeps the segments as they are, which is no harm.
-        drop(look_after(store, Reach::Cold, stop));
+    /// When the next one should look.
+    pub(crate) fn next_look(&self) -> Look {
+        if self.is_quiet() { Look::WhenSealed } else { Look::AtOnce }
+    }
+
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.thread.as_ref().is_none_or(Background::is_quiet)
+    }
+
+    fn start(&self) -> Option<Background> {
+        let store = Arc::clone(&self.store);
+        Background::start("segue-log-upkeep", move |stop| {
+            // A disk that is full or fails keeps the segments as they are, which is no harm.
+            drop(look_after(&store, Reach::Cold, stop));
+        })
     }
 }
 
 /// Brings all sealed segments to where they should be, oldest first.
 pub(crate) fn look_after(store: &Store, reach: Reach, stop: &AtomicBool) -> io::Result<()> {
-    let sealed = sealed_segments(store);
+    let sealed = sealed_segments(store)?;
     let cold = match reach {
         Reach::Cold => sealed.len().saturating_sub(1),
         Reach::Everything => sealed.len(),
@@ -109,7 +114,25 @@ pub(crate) fn look_after(store: &Store, reach: Reach, stop: &AtomicBool) -> io::
 }
 
 /// The segments that nothing is written to any more, each with the byte behind its last frame.
-fn sealed_segments(store: &Store) -> Vec<(Arc<Segment>, u64)> {
+///
+/// A plain one is opened anew: another process may have compressed it in its turn, and what this process has mapped
+/// is the file that was there before.
+fn sealed_segments(store: &Store) -> io::Result<Vec<(Arc<Segment>, u64)>> {
+    let mut sealed = known_segments(store);
+    for (segment, _) in sealed.iter_mut().filter(|(segment, _)| segment.is_plain()) {
+        let Ok(now) = Segment::open(&store.layout, segment.number) else {
+            return Err(io::ErrorKind::NotFound.into());
+        };
+        *segment = Arc::new(now);
+        if !segment.is_plain() && segment.header.is_some() {
+            let packed = Arc::clone(segment);
+            store.change(|view| view.exchange_segment(packed));
+        }
+    }
+    Ok(sealed)
+}
+
+fn known_segments(store: &Store) -> Vec<(Arc<Segment>, u64)> {
     let known = store.known();
     let Some(open) = known.end.place.map(|place| place.segment) else { return Vec::new() };
     if !known.damages.is_empty() {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
+use rustix::fs::{FlockOperation, flock};
 use segue_event::{Event, Position};
 use segue_log::{EventLog, EventLogExt, LogErrorKind};
 use segue_log_file::{FileLog, Options};
@@ -31,7 +32,8 @@ fn a_reader_sees_what_a_writer_acknowledged_over_many_segments() {
 #[test]
 fn a_commit_that_did_not_wait_is_seen_by_others_once_it_is_durable() {
     let folder = tempfile::tempdir().unwrap();
-    let writer = FileLog::create(folder.path().join("store"), Options::default()).unwrap();
+    let options = Options { keep_lock: Duration::from_secs(600), ..Options::default() };
+    let writer = FileLog::create(folder.path().join("store"), options).unwrap();
     let reader = FileLog::open_reader(writer.path()).unwrap();
     writer.commit(say(0, "durable")).unwrap();
     writer.commit(say(0, "ordered").without_waiting()).unwrap();
@@ -63,14 +65,16 @@ fn a_follower_beside_the_writer_misses_nothing() {
 fn a_second_writer_is_told_who_holds_the_store() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("store");
-    let first = open(&path);
+    open(&path).commit(say(0, "mine")).unwrap();
     let options = Options { busy_wait: Duration::from_millis(30), ..Options::default() };
     let second = FileLog::open(&path, options).unwrap();
-    first.commit(say(0, "mine")).unwrap();
+    // A writer that is stuck: it left its name, and does not give the lock back.
+    let stuck = std::fs::File::open(path.join("LOCK")).unwrap();
+    flock(&stuck, FlockOperation::LockExclusive).unwrap();
     let error = second.commit(say(0, "mine too")).unwrap_err();
     assert_eq!((error.kind(), error.owner()), (LogErrorKind::Busy, Some(std::process::id())), "{error}");
     assert_eq!(read_log(&second).len(), 1, "it can read meanwhile");
-    drop(first);
+    drop(stuck);
     assert_eq!(second.commit(say(0, "now mine")).unwrap().first.get(), 2, "and write once the store is free");
 }
 

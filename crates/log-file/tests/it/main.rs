@@ -9,3 +9,4 @@ mod foreign;
 mod kill;
 mod recovery;
 mod sample;
+mod turns;
