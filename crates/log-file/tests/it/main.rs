@@ -9,4 +9,5 @@ mod foreign;
 mod kill;
 mod recovery;
 mod sample;
+mod settled;
 mod turns;

@@ -1,0 +1,171 @@
+//! Compressed segments and their footers: every byte flipped, every length cut, every step interrupted.
+
+use std::fs;
+use std::path::Path;
+
+use segue_log::EventLog;
+use segue_log_file::{FileLog, Options};
+
+use crate::sample::{answers, claiming, copy_folder, open, say, segment, trim, verify};
+
+/// The flag in a segment's header that says that it is compressed.
+const PACKED: u8 = 2;
+
+/// A store whose first two segments are compressed and have footers, with one claim in each.
+fn settled(path: &Path) {
+    let options = Options { segment_bytes: 1024, ..Options::default() };
+    let log = FileLog::open(path, options).unwrap();
+    for number in 0..13_u8 {
+        log.commit(claiming(number % 3, &number.to_string())).unwrap();
+    }
+    log.settle().unwrap();
+    drop(log);
+    assert!(is_packed(&segment(path, 1)) && is_packed(&segment(path, 2)));
+    assert!(verify(path).is_sound(), "{:?}", verify(path));
+    trim(&segment(path, 3));
+}
+
+fn is_packed(segment: &Path) -> bool {
+    fs::read(segment).unwrap()[12] == PACKED
+}
+
+fn find(bytes: &[u8], what: &[u8]) -> usize {
+    bytes.windows(what.len()).position(|window| window == what).unwrap()
+}
+
+/// What is to be true of a spoilt copy: its answers are those of the original, or a check finds something.
+fn check(path: &Path, expected: &str, what: &str) {
+    let Ok(log) = FileLog::open(path, Options::default()) else { return };
+    let unchanged = answers(&log) == expected;
+    drop(log);
+    assert!(unchanged || !verify(path).is_sound(), "{what}: neither the same nor found");
+}
+
+#[test]
+fn every_byte_of_a_compressed_segment_counts_or_does_no_harm() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store");
+    settled(&path);
+    let expected = answers(&*open(&path));
+    for number in 1..=3 {
+        let file = segment(&path, number);
+        let bytes = fs::read(&file).unwrap();
+        for at in 0..bytes.len() {
+            let mut flipped = bytes.clone();
+            flipped[at] ^= 1 << (at % 8);
+            replace(&file, &flipped);
+            check(&path, &expected, &format!("byte {at} of segment {number} flipped"));
+            replace(&file, &bytes[..at]);
+            check(&path, &expected, &format!("segment {number} cut to {at} bytes"));
+        }
+        replace(&file, &bytes);
+    }
+    assert_eq!(answers(&*open(&path)), expected);
+}
+
+/// Writes a file as a new one: what was mapped before stays as it was.
+fn replace(file: &Path, bytes: &[u8]) {
+    drop(fs::remove_file(file));
+    fs::write(file, bytes).unwrap();
+}
+
+#[test]
+fn a_garbled_footer_is_passed_over_and_one_that_lies_is_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store");
+    settled(&path);
+    let expected = answers(&*open(&path));
+    let file = segment(&path, 1);
+    let bytes = fs::read(&file).unwrap();
+    let footer = find(&bytes, b"SegueFtr");
+    for at in footer..bytes.len() {
+        let mut garbled = bytes.clone();
+        garbled[at] ^= 0x10;
+        replace(&file, &garbled);
+        assert_eq!(answers(&*open(&path)), expected, "byte {at}");
+    }
+    for length in footer..bytes.len() {
+        replace(&file, &bytes[..length]);
+        assert_eq!(answers(&*open(&path)), expected, "cut to {length}");
+        assert!(verify(&path).is_sound(), "there need not be a footer");
+    }
+    // The claim of the first commit, which a claim `c0` in the footer stands for, becomes another one.
+    let mut lying = bytes.clone();
+    let claim = footer + find(&lying[footer..], b"c0");
+    lying[claim + 1] = b'8';
+    let checksum = crc32fast::hash(&lying[footer + 16..]);
+    lying[footer + 12..footer + 16].copy_from_slice(&checksum.to_le_bytes());
+    replace(&file, &lying);
+    let problems = verify(&path).problems;
+    assert!(problems.iter().any(|problem| problem.place.contains("footer of segment 1")), "{problems:?}");
+}
+
+/// A store whose one sealed segment is plain and has a footer, and where that begins.
+fn unsettled(path: &Path) -> usize {
+    let options = Options { segment_bytes: 4096, ..Options::default() };
+    let log = FileLog::open(path, options).unwrap();
+    for number in 0..3_u8 {
+        log.commit(say(number % 3, &format!("{number}").repeat(1500))).unwrap();
+    }
+    loop {
+        let bytes = fs::read(segment(path, 1)).unwrap();
+        assert_eq!(bytes[12], 0, "it is plain");
+        if let Some(footer) = bytes.windows(8).position(|window| window == b"SegueFtr") {
+            return footer;
+        }
+    }
+}
+
+#[test]
+fn upkeep_that_was_killed_is_done_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let original = folder.path().join("original");
+    unsettled(&original);
+    let expected_after = |path: &Path, what: &str| {
+        let before = answers(&*open(path));
+        let log = FileLog::open(path, Options::default()).unwrap();
+        assert_eq!(answers(&log), before, "{what}");
+        log.commit(say(0, "one more")).unwrap();
+        let after = answers(&log);
+        log.settle().unwrap();
+        assert_eq!(answers(&log), after, "{what}: settled");
+        drop(log);
+        assert_eq!(answers(&*open(path)), after, "{what}: reopened");
+        assert!(verify(path).is_sound(), "{what}: {:?}", verify(path));
+        assert!(is_packed(&segment(path, 1)), "{what}");
+        assert!(!segment(path, 1).with_extension("new").exists(), "{what}");
+        before
+    };
+    let whole = folder.path().join("whole");
+    copy_folder(&original, &whole);
+    let expected = expected_after(&whole, "as it was");
+    let packed = fs::read(segment(&whole, 1)).unwrap();
+    for length in [0, 1, 64, 128, 129, packed.len() / 2, packed.len() - 1, packed.len()] {
+        let path = folder.path().join(format!("new-{length}"));
+        copy_folder(&original, &path);
+        fs::write(segment(&path, 1).with_extension("new"), &packed[..length]).unwrap();
+        assert_eq!(expected_after(&path, &format!("{length} bytes of a new file")), expected);
+    }
+}
+
+#[test]
+fn a_footer_that_was_half_written_is_written_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let original = folder.path().join("original");
+    let footer = unsettled(&original);
+    let expected = answers(&*open(&original));
+    let length = fs::read(segment(&original, 1)).unwrap().len();
+    for (round, cut) in (footer..=length).step_by(37).enumerate() {
+        let path = folder.path().join(format!("cut-{round}"));
+        copy_folder(&original, &path);
+        let bytes = fs::read(segment(&path, 1)).unwrap();
+        fs::write(segment(&path, 1), &bytes[..cut]).unwrap();
+        assert_eq!(answers(&*open(&path)), expected, "cut to {cut}");
+        assert!(verify(&path).is_sound(), "cut to {cut}: {:?}", verify(&path));
+        let log = FileLog::open(&path, Options::default()).unwrap();
+        log.commit(say(0, "one more")).unwrap();
+        log.settle().unwrap();
+        drop(log);
+        assert!(verify(&path).is_sound(), "cut to {cut}: {:?}", verify(&path));
+    }
+}
