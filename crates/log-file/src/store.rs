@@ -93,15 +93,19 @@ impl Store {
     }
 
     fn catch_up(&self) -> Result<(), LogError> {
-        if self.is_writing() || self.is_at(self.published()) {
-            return Ok(());
-        }
-        let mut scanned = self.scanned.lock();
         if self.is_writing() {
             return Ok(());
         }
+        let mut published = self.published();
+        if self.is_at(published) {
+            return Ok(());
+        }
+        let mut scanned = self.scanned.lock();
+        // The files may have been read, or this process may have begun to write, while the lock was waited for.
+        if self.is_writing() || *scanned == Some(Scanned(published)) {
+            return Ok(());
+        }
         loop {
-            let published = self.published();
             if let Some(published) = published.filter(|published| self.is_of_this_boot(published)) {
                 return self.advance_to(published, &mut scanned);
             }
@@ -110,6 +114,8 @@ impl Store {
             }
             self.view.write().advance(&self.layout, Bound::Everything(published))?;
             *scanned = Some(Scanned(published));
+            // A writer may have begun while the files were read.
+            published = self.published();
         }
     }
 
