@@ -1,6 +1,5 @@
 //! Blobs: bytes under their own hash, one file each.
 
-use std::fs;
 use std::io;
 
 use bytes::Bytes;
@@ -8,7 +7,8 @@ use segue_event::BlobId;
 use segue_log::LogError;
 use segue_log::limits::BLOB_BYTES_MAX;
 
-use crate::layout::{Layout, make_folder, sync_folder, write_whole};
+use crate::disk::read_file;
+use crate::layout::Layout;
 
 /// Keeps bytes durably; those that are there already are not written again.
 pub(crate) fn put(layout: &Layout, bytes: &[u8]) -> Result<BlobId, LogError> {
@@ -24,21 +24,21 @@ pub(crate) fn put(layout: &Layout, bytes: &[u8]) -> Result<BlobId, LogError> {
 fn write(layout: &Layout, id: &BlobId, bytes: &[u8]) -> io::Result<()> {
     let path = layout.blob(id);
     let folder = path.parent().unwrap_or(layout.root());
-    if path.try_exists()? {
+    if layout.has_file(&path)? {
         // Whoever wrote it may not have come to this yet.
-        return sync_folder(folder);
+        return layout.disk.sync_folder(folder);
     }
-    if !folder.try_exists()? {
-        make_folder(folder)?;
-        sync_folder(&layout.blobs())?;
+    if layout.disk.list(folder).is_err() {
+        layout.disk.make_folder(folder)?;
+        layout.disk.sync_folder(&layout.blobs())?;
     }
-    write_whole(&layout.blobs(), &path, bytes)
+    layout.write_whole(&layout.blobs(), &path, bytes)
 }
 
 /// The bytes of a blob, if it is there; their hash is checked.
 pub(crate) fn get(layout: &Layout, id: &BlobId) -> Result<Option<Bytes>, LogError> {
     let path = layout.blob(id);
-    match fs::read(&path) {
+    match read_file(&*layout.disk, &path) {
         Ok(bytes) if BlobId::of(&bytes) == *id => Ok(Some(bytes.into())),
         Ok(_) => {
             Err(LogError::corrupt(path, 0, "the bytes do not have the hash that the file is named after"))

@@ -109,6 +109,11 @@ impl Packer {
         Ok(packed)
     }
 
+    /// Where the next block goes.
+    pub(crate) fn next(&self) -> u64 {
+        self.next.into()
+    }
+
     /// Where the table goes, and the table.
     pub(crate) fn finish(self) -> (u64, Vec<u8>) {
         (self.next.into(), self.table)

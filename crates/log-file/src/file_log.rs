@@ -82,6 +82,20 @@ impl FileLog {
         Ok(Self::new(layout, options, Access::ReadAndWrite))
     }
 
+    /// Opens the log in a folder of a disk other than this machine's; the lock and the index stay on the real one.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn open_on(
+        disk: Arc<dyn crate::Disk>,
+        path: impl Into<PathBuf>,
+        options: Options,
+    ) -> Result<Self, LogError> {
+        let layout = Layout::on(disk, path.into());
+        layout.look_for_room()?;
+        Ok(Self::new(layout, options, Access::ReadAndWrite))
+    }
+
     /// The folder.
     pub fn path(&self) -> &Path {
         self.store.layout.root()

@@ -13,8 +13,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::background::Background;
+use crate::disk::{Disk as _, RealDisk};
 use crate::index_entry::{Checkpoint, Entries, changes_since, entry_digest, head_in, session_key};
-use crate::layout::{Layout, make_folder};
+use crate::layout::Layout;
 use crate::limits::{INDEX_BATCH_ENTRIES, INDEX_CACHE_BYTES, INDEX_OPEN_RETRY, INDEX_OPEN_TRIES};
 use crate::store::Store;
 use crate::view::View;
@@ -65,7 +66,7 @@ fn make_ours(layout: &Layout) -> Option<()> {
         return Some(());
     }
     let path = layout.index();
-    make_folder(&path).ok()?;
+    RealDisk.make_folder(&path).ok()?;
     std::fs::read_dir(&path).ok()?.next().is_none().then_some(())?;
     std::fs::write(layout.index_marker(), "An index that can be rebuilt: this folder may be removed.\n").ok()
 }

@@ -1,13 +1,13 @@
 //! Where everything lies in a store's folder, and how it is made.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use segue_event::BlobId;
 use segue_log::LogError;
 
+use crate::disk::{Disk, Entry, EntryKind, Open, RealDisk, read_file};
 use crate::limits::FORMAT_VERSION;
 use crate::segment::SegmentNumber;
 
@@ -21,11 +21,16 @@ const INDEX_MARKER: &str = "SEGUE-INDEX";
 #[derive(Clone, Debug)]
 pub(crate) struct Layout {
     root: PathBuf,
+    pub(crate) disk: Arc<dyn Disk>,
 }
 
 impl Layout {
     pub(crate) fn new(root: PathBuf) -> Self {
-        Self { root }
+        Self::on(Arc::new(RealDisk), root)
+    }
+
+    pub(crate) fn on(disk: Arc<dyn Disk>, root: PathBuf) -> Self {
+        Self { root, disk }
     }
 
     pub(crate) fn root(&self) -> &Path {
@@ -74,15 +79,12 @@ impl Layout {
     pub(crate) fn segment_numbers(&self) -> Result<Vec<SegmentNumber>, LogError> {
         let folder = self.segments();
         let failed = |error| LogError::io(format!("listing {}", folder.display()), error);
-        let entries = match fs::read_dir(&folder) {
+        let entries = match self.disk.list(&folder) {
             Ok(entries) => entries,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) if is_absence(&error) => return Ok(Vec::new()),
             Err(error) => return Err(failed(error)),
         };
-        let mut numbers = Vec::new();
-        for entry in entries {
-            numbers.extend(entry.map_err(failed)?.file_name().to_str().and_then(number_of));
-        }
+        let mut numbers: Vec<_> = entries.iter().filter_map(|entry| number_of(&entry.name)).collect();
         numbers.sort();
         Ok(numbers)
     }
@@ -104,12 +106,11 @@ impl Layout {
     /// What the format says; none if there is none.
     fn look_at_format(&self) -> Result<Option<Presence>, LogError> {
         let path = self.format();
-        let text = match fs::read_to_string(&path) {
-            Ok(text) => text,
+        let text = match read_file(&*self.disk, &path) {
+            Ok(bytes) => String::from_utf8(bytes).unwrap_or_default(),
             Err(error) if is_absence(&error) || error.kind() == io::ErrorKind::NotADirectory => {
                 return Ok(None);
             }
-            Err(error) if error.kind() == io::ErrorKind::InvalidData => String::new(),
             Err(error) => return Err(LogError::io(format!("reading {}", path.display()), error)),
         };
         match text.trim_end().parse::<u32>() {
@@ -135,20 +136,19 @@ impl Layout {
 
     /// Something in the folder that an interrupted creation of ours cannot have left there.
     fn foreign_entry(&self) -> io::Result<Option<String>> {
-        let entries = match fs::read_dir(&self.root) {
+        let entries = match self.disk.list(&self.root) {
             Ok(entries) => entries,
             Err(error) if is_absence(&error) => return Ok(None),
             // A file where the folder should be.
             Err(error) if error.kind() == io::ErrorKind::NotADirectory => return Ok(Some(String::new())),
             Err(error) => return Err(error),
         };
-        for entry in entries {
-            let entry = entry?;
-            let name = entry.file_name().to_string_lossy().into_owned();
-            let kind = entry.file_type()?;
+        for Entry { name, kind } in entries {
             let is_ours = match name.as_str() {
-                "log" | "blobs" => kind.is_dir() && is_empty_folder(&entry.path())?,
-                other => other.starts_with(TEMPORARY_PREFIX) && kind.is_file(),
+                "log" | "blobs" => {
+                    kind == EntryKind::Folder && self.disk.list(&self.root.join(&name))?.is_empty()
+                }
+                other => other.starts_with(TEMPORARY_PREFIX) && kind == EntryKind::File,
             };
             if !is_ours {
                 return Ok(Some(name));
@@ -174,13 +174,46 @@ impl Layout {
             return Ok(());
         }
         let failed = |error| LogError::io(format!("creating {}", self.root.display()), error);
-        make_folder(&self.root).map_err(failed)?;
-        make_folder(&self.segments()).map_err(failed)?;
-        make_folder(&self.blobs()).map_err(failed)?;
+        for folder in [&self.root, &self.segments(), &self.blobs()] {
+            self.disk.make_folder(folder).map_err(failed)?;
+        }
         // The format comes last: a folder without it holds no store yet.
         let text = format!("{FORMAT_VERSION}\n");
-        write_whole(&self.root, &self.format(), text.as_bytes()).map_err(failed)?;
-        self.root.parent().map_or(Ok(()), sync_folder).map_err(failed)
+        self.write_whole(&self.root, &self.format(), text.as_bytes()).map_err(failed)?;
+        self.root.parent().map_or(Ok(()), |parent| self.disk.sync_folder(parent)).map_err(failed)
+    }
+
+    /// Makes the store's own names durable, if whoever created it could not: before anything is written.
+    pub(crate) fn sync_names(&self) -> io::Result<()> {
+        self.disk.sync_folder(&self.root)?;
+        self.root.parent().map_or(Ok(()), |parent| self.disk.sync_folder(parent))
+    }
+
+    /// Writes a file so that it is there whole or not at all, and durably; `scratch` is a folder on the same disk.
+    pub(crate) fn write_whole(&self, scratch: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        let temporary = scratch.join(temporary_name());
+        // A dead process with our number may have left one behind.
+        drop(self.disk.remove(&temporary));
+        let written = self.disk.open(&temporary, Open::New).and_then(|file| {
+            file.write_all_at(bytes, 0)?;
+            file.sync_all()?;
+            self.disk.rename(&temporary, path)
+        });
+        if written.is_err() {
+            // Best effort: what matters is the error that led here.
+            drop(self.disk.remove(&temporary));
+        }
+        written?;
+        path.parent().map_or(Ok(()), |folder| self.disk.sync_folder(folder))
+    }
+
+    /// Whether there is a file.
+    pub(crate) fn has_file(&self, path: &Path) -> io::Result<bool> {
+        match self.disk.open(path, Open::Read) {
+            Ok(_) => Ok(true),
+            Err(error) if is_absence(&error) => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 }
 
@@ -198,52 +231,9 @@ fn is_absence(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::NotFound
 }
 
-fn is_empty_folder(path: &Path) -> io::Result<bool> {
-    Ok(fs::read_dir(path)?.next().is_none())
-}
-
 fn number_of(file_name: &str) -> Option<SegmentNumber> {
     let digits = file_name.strip_suffix(".seg").filter(|digits| digits.len() == 8)?;
     digits.parse().ok().filter(|number| *number > 0).map(SegmentNumber)
-}
-
-/// Makes a folder that only its owner can enter, and those above it.
-pub(crate) fn make_folder(path: &Path) -> io::Result<()> {
-    DirBuilder::new().recursive(true).mode(0o700).create(path)
-}
-
-/// Opens a file for reading and writing, and makes it if it is not there; only its owner can read it.
-pub(crate) fn open_or_create(path: &Path) -> io::Result<File> {
-    OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)
-}
-
-/// Makes a file that must not be there yet.
-pub(crate) fn create_new(path: &Path) -> io::Result<File> {
-    OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(path)
-}
-
-/// Makes names durable that were added to a folder.
-pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
-    let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
-    File::open(path)?.sync_all()
-}
-
-/// Writes a file so that it is there whole or not at all, and durably; `scratch` is a folder on the same disk.
-pub(crate) fn write_whole(scratch: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let temporary = scratch.join(temporary_name());
-    // A dead process with our number may have left one behind.
-    drop(fs::remove_file(&temporary));
-    let written = create_new(&temporary).and_then(|mut file| {
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        fs::rename(&temporary, path)
-    });
-    if written.is_err() {
-        // Best effort: what matters is the error that led here.
-        drop(fs::remove_file(&temporary));
-    }
-    written?;
-    path.parent().map_or(Ok(()), sync_folder)
 }
 
 /// A name that no other thread or living process uses.

@@ -25,6 +25,9 @@ mod blob;
 mod blocks;
 mod boot;
 mod commit;
+mod disk;
+#[cfg(any(test, feature = "faults"))]
+pub mod faults;
 mod file_log;
 mod footer;
 mod frame;
@@ -52,5 +55,6 @@ mod verify;
 mod view;
 mod wire;
 
+pub use disk::{Disk, DiskFile, Entry, EntryKind, Open, RealDisk};
 pub use file_log::FileLog;
 pub use options::Options;

@@ -4,9 +4,10 @@
 //! that takes the lock again, which sees by it whether anybody wrote meanwhile, and for those who wait: they leave
 //! a mark in it, and whoever writes gives the lock back.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::fs::FileExt as _;
+use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ use rustix::fs::{FlockOperation, flock};
 use segue_log::LogError;
 
 use crate::boot::BootId;
-use crate::layout::{Layout, open_or_create};
+use crate::layout::Layout;
 use crate::limits::{LOCK_COURTESY, LOCK_RETRY};
 
 const RECORD_SIZE: usize = 128;
@@ -134,6 +135,10 @@ fn let_others_go_first(file: &File) {
         std::thread::sleep(LOCK_RETRY);
         waited += LOCK_RETRY;
     }
+}
+
+fn open_or_create(path: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)
 }
 
 fn try_lock(file: &File) -> io::Result<bool> {

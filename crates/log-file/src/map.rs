@@ -12,42 +12,53 @@
 
 #![expect(unsafe_code, reason = "slices of a memory map; see the argument above")]
 
-use std::fs::File;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
-use memmap2::{MmapOptions, MmapRaw};
+use memmap2::MmapRaw;
+
+use crate::disk::DiskFile;
 
 /// A file with its memory map, which may reach beyond the file's present end.
 #[derive(Debug)]
 pub(crate) struct Map {
-    file: File,
-    raw: MmapRaw,
+    file: Arc<dyn DiskFile>,
+    /// None on a disk whose files are copied from.
+    raw: Option<MmapRaw>,
     /// A length that the file has at least.
     file_bytes: AtomicU64,
 }
 
 impl Map {
     /// Maps `capacity` bytes of a file that may still grow up to them.
-    pub(crate) fn new(file: File, capacity: usize) -> io::Result<Self> {
-        let raw = MmapOptions::new().len(capacity).map_raw_read_only(&file)?;
+    pub(crate) fn new(file: Arc<dyn DiskFile>, capacity: usize) -> io::Result<Self> {
+        let raw = file.map(capacity)?;
         Ok(Self { file, raw, file_bytes: AtomicU64::new(0) })
     }
 
     /// The file.
-    pub(crate) fn file(&self) -> &File {
-        &self.file
+    pub(crate) fn file(&self) -> &dyn DiskFile {
+        &*self.file
     }
 
     /// Settled bytes of the file, without copying them; none if the file is too short.
     pub(crate) fn settled(self: &Arc<Self>, offset: u64, bytes: u64) -> Option<Bytes> {
         let end = offset.checked_add(bytes)?;
-        if end > self.raw.len() as u64 || !self.reaches(end) {
+        let (from, bytes) = (offset, usize::try_from(bytes).ok()?);
+        let offset = usize::try_from(offset).ok()?;
+        if !self.reaches(end) {
             return None;
         }
-        let (offset, bytes) = (usize::try_from(offset).ok()?, usize::try_from(bytes).ok()?);
+        let Some(raw) = &self.raw else {
+            let mut copy = vec![0; bytes];
+            self.file.read_exact_at(&mut copy, from).ok()?;
+            return Some(copy.into());
+        };
+        if end > raw.len() as u64 {
+            return None;
+        }
         Some(Bytes::from_owner(Window { map: Arc::clone(self), offset, bytes }))
     }
 
@@ -55,7 +66,7 @@ impl Map {
         if end <= self.file_bytes.load(Ordering::Relaxed) {
             return true;
         }
-        let length = self.file.metadata().map_or(0, |metadata| metadata.len());
+        let length = self.file.size().unwrap_or(0);
         self.file_bytes.store(length, Ordering::Relaxed);
         end <= length
     }
@@ -70,8 +81,9 @@ struct Window {
 
 impl AsRef<[u8]> for Window {
     fn as_ref(&self) -> &[u8] {
+        let Some(raw) = &self.map.raw else { return &[] };
         // SAFETY: the range lies within the map, which lives as long as `self`, and within the file; the bytes are
         // settled, that is, nobody changes them any more (see the argument at the top of this file).
-        unsafe { std::slice::from_raw_parts(self.map.raw.as_ptr().add(self.offset), self.bytes) }
+        unsafe { std::slice::from_raw_parts(raw.as_ptr().add(self.offset), self.bytes) }
     }
 }

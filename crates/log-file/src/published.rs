@@ -13,14 +13,14 @@
 //!   and no writer has begun since. What is found in the files was read from the disk, so it is durable: readers
 //!   take every whole frame. They then look at the record again, for a writer may have begun meanwhile.
 
-use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt as _;
+use std::sync::Arc;
 
 use segue_event::Position;
 
 use crate::boot::BootId;
-use crate::layout::{Layout, open_or_create};
+use crate::disk::{DiskFile, Open};
+use crate::layout::Layout;
 use crate::limits::{FORMAT_VERSION, PUBLISHED_RETRIES};
 use crate::segment::{Place, SegmentNumber};
 use crate::wire::{Fields, is_sealed, seal};
@@ -42,7 +42,7 @@ pub(crate) struct Published {
 
 impl Published {
     /// Reads the record; none if there is none or it is garbled.
-    pub(crate) fn read(file: &File) -> Option<Self> {
+    pub(crate) fn read(file: &dyn DiskFile) -> Option<Self> {
         // A reader may meet a writer in the middle of the record; it is whole again at once.
         (0..PUBLISHED_RETRIES).find_map(|_| {
             let mut bytes = [0; RECORD_SIZE];
@@ -51,12 +51,12 @@ impl Published {
         })
     }
 
-    pub(crate) fn write(&self, file: &File) -> io::Result<()> {
+    pub(crate) fn write(&self, file: &dyn DiskFile) -> io::Result<()> {
         file.write_all_at(&self.to_bytes(), 0)
     }
 
-    pub(crate) fn create_file(layout: &Layout) -> io::Result<File> {
-        open_or_create(&layout.published())
+    pub(crate) fn create_file(layout: &Layout) -> io::Result<Arc<dyn DiskFile>> {
+        layout.disk.open(&layout.published(), Open::Write)
     }
 
     fn to_bytes(self) -> [u8; RECORD_SIZE] {

@@ -1,8 +1,6 @@
 //! Segment files: their header, and reading from them.
 
-use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -11,6 +9,7 @@ use segue_event::Position;
 use segue_log::LogError;
 
 use crate::blocks::Blocks;
+use crate::disk::Open;
 use crate::frame::{FRAME_HEADER_BYTES, Frame, FrameHeader};
 use crate::layout::Layout;
 use crate::limits::{BLOCK_BYTES, FORMAT_VERSION, SEGMENT_BYTES_MAX};
@@ -153,7 +152,7 @@ impl Segment {
     pub(crate) fn open(layout: &Layout, number: SegmentNumber) -> Result<Self, LogError> {
         let path = layout.segment(number);
         let failed = |error| LogError::io(format!("opening {}", path.display()), error);
-        let file = File::open(&path).map_err(failed)?;
+        let file = layout.disk.open(&path, Open::Read).map_err(failed)?;
         let mut header = [0; HEADER_SIZE];
         let header =
             file.read_exact_at(&mut header, 0).ok().and_then(|()| SegmentHeader::from_bytes(&header));
@@ -179,7 +178,7 @@ impl Segment {
 
     /// How large the file is.
     pub(crate) fn stored_bytes(&self) -> u64 {
-        self.map.file().metadata().map_or(0, |metadata| metadata.len())
+        self.map.file().size().unwrap_or(0)
     }
 
     fn packed(&self) -> Option<Packed> {
@@ -277,7 +276,7 @@ impl SegmentHeader {
 
 fn open_blocks(map: &Arc<Map>, packed: Packed) -> Option<Blocks> {
     let mut table = vec![0; usize::try_from(packed.table_bytes).ok()?];
-    let stored = map.file().metadata().ok()?.len();
+    let stored = map.file().size().ok()?;
     if packed.table.checked_add(u64::from(packed.table_bytes))? > stored {
         return None;
     }

@@ -1,13 +1,13 @@
 //! What all users of a store in one process share: its place, and their view of it.
 
-use std::fs::File;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use parking_lot::{Mutex, RwLock, RwLockReadGuard};
 use segue_log::{LogError, Subscribers};
 
 use crate::boot::BootId;
+use crate::disk::{DiskFile, Open};
 use crate::layout::Layout;
 use crate::options::Options;
 use crate::published::Published;
@@ -23,7 +23,7 @@ pub(crate) struct Store {
     pub(crate) subscribers: Subscribers,
     view: RwLock<View>,
     /// `published`, once it was there; it is never replaced, only written over.
-    published: OnceLock<File>,
+    published: OnceLock<Arc<dyn DiskFile>>,
     /// While this process writes, its view is the newest there is.
     writing: AtomicBool,
     /// The record that the view was last brought up to, where that record could not be trusted.
@@ -37,9 +37,9 @@ struct Scanned(Option<Published>);
 impl Store {
     pub(crate) fn new(layout: Layout, options: Options) -> Self {
         Self {
+            boot: layout.disk.boot().and_then(BootId::from_bytes),
             layout,
             options,
-            boot: BootId::current(),
             subscribers: Subscribers::new(),
             view: RwLock::new(View::empty()),
             published: OnceLock::new(),
@@ -124,11 +124,11 @@ impl Store {
         let file = match self.published.get() {
             Some(file) => file,
             None => {
-                let file = File::open(self.layout.published()).ok()?;
+                let file = self.layout.disk.open(&self.layout.published(), Open::Read).ok()?;
                 self.published.get_or_init(|| file)
             }
         };
-        Published::read(file)
+        Published::read(&**file)
     }
 
     /// Whether the view ends exactly where the log does, as is mostly the case.

@@ -1,16 +1,13 @@
 //! The end of the log as its writer holds it: recovery when it begins, then one group after the other.
 
-use std::fs::File;
-use std::os::unix::fs::FileExt as _;
 use std::sync::Arc;
 
 use crossbeam_channel::Sender;
-use rustix::fs::{FallocateFlags, fallocate};
 use segue_log::{LogError, Placed};
 
+use crate::disk::{DiskFile, Open};
 use crate::frame::{Group, Outline, frame_bytes, write_frame};
 use crate::index::{self, Indexer, Known};
-use crate::layout::{create_new, open_or_create, sync_folder};
 use crate::limits::{
     FILL_AHEAD_BELOW_BYTES, GROUP_BYTES_MAX, PREALLOCATE_BYTES, SEGMENT_BYTES_MAX, SEGMENT_BYTES_MIN,
     SETTLE_BYTES_MIN, UNSYNCED_BYTES_MAX,
@@ -30,7 +27,7 @@ pub(crate) struct Tail {
     indexer: Indexer,
     upkeep: Upkeep,
     lock: WriterLock,
-    published: File,
+    published: Arc<dyn DiskFile>,
     /// The segment that is written to, and its file; none before the first one is made.
     open: Option<OpenSegment>,
     /// The open group: everything since the last sync.
@@ -76,7 +73,7 @@ impl Rest {
 #[derive(Debug)]
 struct OpenSegment {
     number: SegmentNumber,
-    file: File,
+    file: Arc<dyn DiskFile>,
     /// Where the next frame goes.
     offset: u64,
     /// The file's length: filled with zeros from `offset` on.
@@ -118,7 +115,7 @@ impl Tail {
                 let Rest { open, group, asked_at, .. } = std::mem::take(rest);
                 Recovered { open, group, known: Known::Unread, asked_at }
             } else {
-                recover(store, view, &published, rest)?
+                recover(store, view, &*published, rest)?
             };
             let Recovered { open, group, known, asked_at } = recovered;
             Ok(Self {
@@ -249,12 +246,12 @@ impl Tail {
     }
 
     fn publish(&self, store: &Store, end: &End) -> std::io::Result<()> {
-        publish(store, end, &self.published)
+        publish(store, end, &*self.published)
     }
 
     /// Exchanges the file that is written to, so that tests can make writing fail.
     #[cfg(test)]
-    pub(crate) fn exchange_file(&mut self, file: File) -> File {
+    pub(crate) fn exchange_file(&mut self, file: Arc<dyn DiskFile>) -> Arc<dyn DiskFile> {
         std::mem::replace(&mut self.open.as_mut().unwrap().file, file)
     }
 
@@ -296,11 +293,7 @@ impl OpenSegment {
 
     /// Makes the file longer; what lies behind `written`, where the next group ends, is filled with zeros.
     fn extend(&mut self, target: u64, written: u64) -> std::io::Result<()> {
-        match fallocate(&self.file, FallocateFlags::empty(), self.allocated, target - self.allocated) {
-            // Some file systems cannot; then the zeros alone take the room.
-            Ok(()) | Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::NOSYS) => {}
-            Err(error) => return Err(error.into()),
-        }
+        self.file.allocate(self.allocated, target - self.allocated)?;
         let from = written.max(self.allocated);
         let blank = usize::try_from(target.saturating_sub(from)).unwrap_or(0);
         self.file.write_all_at(&vec![0; blank], from)?;
@@ -317,7 +310,12 @@ struct Recovered {
 }
 
 /// Brings the view to the end of the log, whoever wrote it, and makes sure that all of it is durable.
-fn recover(store: &Store, view: &mut View, published: &File, rest: &Rest) -> Result<Recovered, LogError> {
+fn recover(
+    store: &Store,
+    view: &mut View,
+    published: &dyn DiskFile,
+    rest: &Rest,
+) -> Result<Recovered, LogError> {
     let durable = Published::read(published);
     let is_new = view.end.place.is_none();
     let loaded = if is_new { index::load(&store.layout, view) } else { None };
@@ -329,6 +327,9 @@ fn recover(store: &Store, view: &mut View, published: &File, rest: &Rest) -> Res
     view.advance(&store.layout, Bound::Everything(durable))?;
     if let Some(damage) = view.damages.first() {
         return Err(damage.error());
+    }
+    if view.end.place.is_none() {
+        store.layout.sync_names().map_err(|error| opening_failed(store, error))?;
     }
     // A compressed segment is complete, even if the one behind it was lost.
     let last = view.last_segment().filter(|span| span.segment.is_plain());
@@ -342,7 +343,7 @@ fn recover(store: &Store, view: &mut View, published: &File, rest: &Rest) -> Res
     Ok(Recovered { open, group, known, asked_at })
 }
 
-fn publish(store: &Store, end: &End, published: &File) -> std::io::Result<()> {
+fn publish(store: &Store, end: &End, published: &dyn DiskFile) -> std::io::Result<()> {
     let Some(place) = end.place else { return Ok(()) };
     let record = Published { end: place, next: end.next, group: end.group, boot: store.boot };
     record.write(published)
@@ -360,19 +361,19 @@ fn opening_failed(store: &Store, error: std::io::Error) -> LogError {
 fn adopt(store: &Store, span: &Span, durable: Option<Published>) -> Result<OpenSegment, LogError> {
     let segment = &span.segment;
     let failed = |error| LogError::io(format!("taking over {}", segment.path.display()), error);
-    let file = open_or_create(&segment.path).map_err(failed)?;
+    let file = store.layout.disk.open(&segment.path, Open::Write).map_err(failed)?;
     let place = Place { segment: segment.number, offset: span.end };
     let from = durable.filter(|durable| durable.end.segment == segment.number).map_or(0, |d| d.end.offset);
     if durable.is_none_or(|durable| durable.end != place) {
-        rewrite(&file, from, span.end).map_err(failed)?;
+        rewrite(&*file, from, span.end).map_err(failed)?;
         file.sync_all().map_err(failed)?;
-        sync_folder(&store.layout.segments()).map_err(failed)?;
+        store.layout.disk.sync_folder(&store.layout.segments()).map_err(failed)?;
     }
     let allocated = segment.file_bytes().max(span.end);
     Ok(OpenSegment { number: segment.number, file, offset: span.end, allocated })
 }
 
-fn rewrite(file: &File, from: u64, end: u64) -> std::io::Result<()> {
+fn rewrite(file: &dyn DiskFile, from: u64, end: u64) -> std::io::Result<()> {
     let mut at = from;
     let mut bytes = vec![0; usize::try_from(PREALLOCATE_BYTES).unwrap_or(0)];
     while at < end {
@@ -400,14 +401,14 @@ fn begin_segment(store: &Store) -> Result<OpenSegment, LogError> {
         storage: Storage::Plain,
     };
     let failed = |error| LogError::io(format!("creating {}", path.display()), error);
-    let file = create_new(&path).map_err(failed)?;
+    let file = store.layout.disk.open(&path, Open::New).map_err(failed)?;
     let begun = file
         .write_all_at(&header.to_bytes(), 0)
         .and_then(|()| file.sync_all())
-        .and_then(|()| sync_folder(&store.layout.segments()));
+        .and_then(|()| store.layout.disk.sync_folder(&store.layout.segments()));
     if let Err(error) = begun {
         // Nobody has read it and nothing is in it. Left behind, it would do no harm either.
-        drop(std::fs::remove_file(&path));
+        drop(store.layout.disk.remove(&path));
         return Err(failed(error));
     }
     let segment = Arc::new(Segment::open(&store.layout, number)?);

@@ -5,17 +5,15 @@
 //! place of the plain one by a rename once it is durable. The newest sealed segment stays plain, since it is read
 //! most, unless [`Reach::Everything`] is asked for.
 
-use std::fs::{self, File};
-use std::io::{self, Write as _};
-use std::os::unix::fs::FileExt as _;
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::background::Background;
 use crate::blocks::Packer;
+use crate::disk::{DiskFile, Open};
 use crate::footer::Footer;
-use crate::layout::{create_new, open_or_create, sync_folder};
 use crate::limits::BLOCK_BYTES;
 use crate::segment::{Packed, SEGMENT_HEADER_BYTES, Segment, SegmentHeader, SegmentNumber, Storage};
 use crate::store::Store;
@@ -142,7 +140,7 @@ fn known_segments(store: &Store) -> Vec<(Arc<Segment>, u64)> {
 }
 
 fn add_footer(store: &Store, segment: &Segment, end: u64, footer: &[u8]) -> io::Result<()> {
-    let file = open_or_create(&store.layout.segment(segment.number))?;
+    let file = store.layout.disk.open(&store.layout.segment(segment.number), Open::Write)?;
     file.write_all_at(footer, end)?;
     file.sync_data()
 }
@@ -151,15 +149,15 @@ fn compress(store: &Store, segment: &Segment, end: u64, footer: &[u8], stop: &At
     let Some(header) = segment.header else { return Ok(()) };
     let new = new_path(store, segment.number);
     // A killed writer may have left one behind.
-    drop(fs::remove_file(&new));
-    let mut file = create_new(&new)?;
-    let written = write_packed(&mut file, segment, header, end, footer, stop);
+    drop(store.layout.disk.remove(&new));
+    let file = store.layout.disk.open(&new, Open::New)?;
+    let written = write_packed(&*file, segment, header, end, footer, stop);
     if !matches!(written, Ok(Finished::Whole)) {
-        drop(fs::remove_file(&new));
+        drop(store.layout.disk.remove(&new));
         return written.map(drop);
     }
-    fs::rename(&new, store.layout.segment(segment.number))?;
-    sync_folder(&store.layout.segments())?;
+    store.layout.disk.rename(&new, &store.layout.segment(segment.number))?;
+    store.layout.disk.sync_folder(&store.layout.segments())?;
     if let Ok(packed) = Segment::open(&store.layout, segment.number) {
         store.change(|view| view.exchange_segment(Arc::new(packed)));
     }
@@ -174,7 +172,7 @@ enum Finished {
 }
 
 fn write_packed(
-    file: &mut File,
+    file: &dyn DiskFile,
     segment: &Segment,
     header: SegmentHeader,
     end: u64,
@@ -182,7 +180,7 @@ fn write_packed(
     stop: &AtomicBool,
 ) -> io::Result<Finished> {
     // The real header comes last: until then the file is no segment.
-    file.write_all(&[0; SEGMENT_HEADER_BYTES as usize])?;
+    file.write_all_at(&[0; SEGMENT_HEADER_BYTES as usize], 0)?;
     let mut packer = Packer::new(SEGMENT_HEADER_BYTES)?;
     let mut at = SEGMENT_HEADER_BYTES;
     while at < end {
@@ -191,12 +189,13 @@ fn write_packed(
         }
         let count = BLOCK_BYTES.min(end - at);
         let block = segment.copy(at, count)?.ok_or(io::ErrorKind::UnexpectedEof)?;
-        file.write_all(&packer.pack(&block)?)?;
+        let next = packer.next();
+        file.write_all_at(&packer.pack(&block)?, next)?;
         at += count;
     }
     let (table_at, table) = packer.finish();
-    file.write_all(&table)?;
-    file.write_all(footer)?;
+    file.write_all_at(&table, table_at)?;
+    file.write_all_at(footer, table_at + table.len() as u64)?;
     let packed = Packed {
         end,
         table: table_at,

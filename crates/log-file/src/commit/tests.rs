@@ -8,6 +8,7 @@ use segue_event::{Author, Message, Role, Timestamp};
 use segue_log::{Commit, Expected, LogErrorKind, NewEvent};
 
 use super::*;
+use crate::disk::{DiskFile, RealFile};
 use crate::layout::Layout;
 use crate::options::Options;
 
@@ -30,7 +31,7 @@ impl Fixture {
         self.committers.commit(&self.store, prepared(text))
     }
 
-    fn exchange_file(&self, file: File) -> File {
+    fn exchange_file(&self, file: Arc<dyn DiskFile>) -> Arc<dyn DiskFile> {
         match &mut *self.committers.shared.writer.lock() {
             Writer::Open(tail) => tail.exchange_file(file),
             other => panic!("{other:?}"),
@@ -63,7 +64,7 @@ fn prepared(text: &str) -> PreparedCommit {
 #[test]
 fn after_a_failed_write_nothing_is_acknowledged_until_the_log_is_opened_again() {
     let fixture = Fixture::new();
-    let read_only = File::open("/dev/null").unwrap();
+    let read_only = Arc::new(RealFile(File::open("/dev/null").unwrap()));
     let file = fixture.exchange_file(read_only);
     assert_eq!(fixture.commit("lost").unwrap_err().kind(), LogErrorKind::ReadOnly);
     assert_eq!(fixture.commit("lost too").unwrap_err().kind(), LogErrorKind::ReadOnly);
@@ -77,7 +78,8 @@ fn after_a_failed_write_nothing_is_acknowledged_until_the_log_is_opened_again() 
 fn what_could_not_be_synced_is_neither_published_nor_acknowledged() {
     let fixture = Fixture::new();
     // It takes every write, and cannot be synced.
-    let file = fixture.exchange_file(OpenOptions::new().write(true).open("/dev/null").unwrap());
+    let file =
+        fixture.exchange_file(Arc::new(RealFile(OpenOptions::new().write(true).open("/dev/null").unwrap())));
     for _ in 0..2 {
         assert_eq!(fixture.commit("lost").unwrap_err().kind(), LogErrorKind::ReadOnly);
         assert_eq!(fixture.seen(), (1, 1));
@@ -92,7 +94,8 @@ fn what_could_not_be_synced_is_neither_published_nor_acknowledged() {
 fn without_room_a_commit_is_refused_and_the_next_one_goes_on() {
     let fixture = Fixture::new();
     // It has no blocks that could be allocated.
-    let file = fixture.exchange_file(OpenOptions::new().write(true).open("/dev/null").unwrap());
+    let file =
+        fixture.exchange_file(Arc::new(RealFile(OpenOptions::new().write(true).open("/dev/null").unwrap())));
     let error = fixture.commit(&"x".repeat(3_000_000)).unwrap_err();
     assert_ne!(error.kind(), LogErrorKind::ReadOnly, "{error}");
     fixture.exchange_file(file);
