@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use proptest::prelude::*;
 use segue_event::{Author, Message, Position, RawEvent, Role, SessionId, Timestamp};
 use segue_log::{ClaimKey, Commit, Depth, EventLog, Expected, LogError, NewEvent};
 
@@ -10,11 +11,12 @@ use super::*;
 use crate::{FileLog, Options};
 
 /// What was tried and what was acknowledged, by the text of each commit's first event.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Model {
     attempted: Vec<Attempt>,
 }
 
+#[derive(Clone)]
 struct Attempt {
     name: String,
     events: usize,
@@ -99,14 +101,26 @@ impl Model {
     }
 
     /// acknowledged ⊆ recovered ⊆ attempted, in order, each commit whole; and never called corruption.
-    fn check(&self, machine: &Machine, what: &str) {
+    fn check(&mut self, machine: &Machine, what: &str) {
         let log = machine.open().unwrap_or_else(|error| panic!("{what}: {error}"));
         let report = log.verify(Depth::Full).unwrap_or_else(|error| panic!("{what}: {error}"));
         assert!(report.is_sound(), "{what}: {report:?}");
         self.compare(&log, what);
-        let again = log.commit(Commit::new().append(session(0), Expected::AtHead, vec![message("again")]));
-        again.unwrap_or_else(|error| panic!("{what}: writing goes on: {error}"));
+        self.settle_on(&log);
+        self.commit(&log, 0);
+        assert!(self.attempted.last().unwrap().is_acknowledged, "{what}: writing goes on");
         assert!(log.verify(Depth::Full).unwrap().is_sound(), "{what}: after another commit");
+    }
+
+    /// What was found is durable from now on, and what was not never was.
+    fn settle_on(&mut self, log: &FileLog) {
+        let events: Vec<_> = log.read_log(Position::FIRST).unwrap().map(Result::unwrap).collect();
+        let texts: Vec<_> =
+            events.iter().map(|event| format!("{:?}", event.decode().unwrap().event)).collect();
+        for attempt in &mut self.attempted {
+            attempt.is_acknowledged = texts.iter().any(|text| text.contains(&attempt.name));
+            attempt.is_ordered = attempt.is_acknowledged;
+        }
     }
 
     fn compare(&self, log: &FileLog, what: &str) {
@@ -153,7 +167,9 @@ fn a_crash_at_every_operation_leaves_whole_commits() {
         model.work(&machine, 8);
         machine.disk.crash();
         for loss in LOSSES {
-            model.check(&machine.restarted(loss), &format!("crash at {operation} of {operations}, {loss:?}"));
+            model
+                .clone()
+                .check(&machine.restarted(loss), &format!("crash at {operation} of {operations}, {loss:?}"));
         }
     }
 }
@@ -172,8 +188,92 @@ fn a_failure_of_every_operation_is_survived() {
             machine.disk.crash();
             for loss in [Loss::All, Loss::Some(operation)] {
                 let what = format!("{fault:?} at {operation} of {operations}, {loss:?}");
-                model.check(&machine.restarted(loss), &what);
+                model.clone().check(&machine.restarted(loss), &what);
             }
         }
+    }
+}
+
+/// A step of a longer workload.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Commit(usize),
+    Blob,
+    Settle,
+    Reopen,
+    /// The machine stops and starts again.
+    Restart(Loss),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        12 => (0..50_usize).prop_map(Step::Commit),
+        1 => Just(Step::Blob),
+        1 => Just(Step::Settle),
+        2 => Just(Step::Reopen),
+        1 => loss().prop_map(Step::Restart),
+    ]
+}
+
+fn loss() -> impl Strategy<Value = Loss> {
+    prop_oneof![
+        Just(Loss::All),
+        Just(Loss::Nothing),
+        any::<u64>().prop_map(Loss::Some),
+        any::<u64>().prop_map(Loss::Torn),
+    ]
+}
+
+fn fault() -> impl Strategy<Value = Fault> {
+    prop_oneof![Just(Fault::Crash), Just(Fault::Failure), Just(Fault::NoRoom), Just(Fault::Short)]
+}
+
+/// How many workloads are tried: few, unless `SEGUE_FAULT_CASES` asks for more.
+#[expect(clippy::disallowed_methods, reason = "how a nightly run asks for more")]
+fn cases() -> ProptestConfig {
+    let cases = std::env::var("SEGUE_FAULT_CASES").ok().and_then(|cases| cases.parse().ok());
+    ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(cases.unwrap_or(40)) }
+}
+
+/// Does the steps until one cannot be done, and gives the machine as it is then.
+fn run(mut machine: Machine, model: &mut Model, steps: &[Step]) -> Machine {
+    let mut log = machine.open().ok();
+    for step in steps {
+        match (*step, &log) {
+            (Step::Commit(round), Some(log)) => model.commit(log, round),
+            (Step::Blob, Some(log)) => drop(log.put_blob(b"picture")),
+            (Step::Settle, Some(log)) => drop(log.settle()),
+            (Step::Restart(loss), _) => {
+                machine.disk.crash();
+                drop(log.take());
+                machine = machine.restarted(loss);
+                model.check(&machine, "in the middle");
+                log = machine.open().ok();
+            }
+            (Step::Reopen, _) => {
+                drop(log.take());
+                log = machine.open().ok();
+            }
+            (_, None) => {}
+        }
+    }
+    machine
+}
+
+proptest! {
+    #![proptest_config(cases())]
+
+    #[test]
+    fn longer_workloads_survive_any_failure(
+        steps in prop::collection::vec(step(), 1..60),
+        faults in prop::collection::vec((0..400_u64, fault()), 0..2),
+        loss in loss(),
+    ) {
+        let machine = Machine::new();
+        faults.iter().for_each(|(at, fault)| machine.disk.plan(*at, *fault));
+        let mut model = Model::default();
+        let machine = run(machine, &mut model, &steps);
+        machine.disk.crash();
+        model.check(&machine.restarted(loss), &format!("{steps:?}, {faults:?}, {loss:?}"));
     }
 }
