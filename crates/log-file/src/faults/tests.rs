@@ -73,7 +73,7 @@ impl Model {
         let name = format!("commit {} ", self.attempted.len());
         let text = format!("{name}{}", "x".repeat(round * 97 % 700));
         let events = round % 3 + 1;
-        let has_claim = round % 2 == 0;
+        let has_claim = round.is_multiple_of(2);
         let commit = Commit::new().append(session(round), Expected::AtHead, vec![message(&text); events]);
         let commit = if has_claim { commit.claim(ClaimKey::new(&name).unwrap()) } else { commit };
         let waits = round % 4 != 1;
