@@ -36,8 +36,7 @@ pub(crate) struct FrameHeader {
 impl FrameHeader {
     /// Reads the header of a frame that stands at a place, and checks it without looking at anything behind it.
     pub(crate) fn from_bytes(place: Place, bytes: &[u8]) -> Result<Self, &'static str> {
-        let mut fields = Fields::new(bytes);
-        let header = Self::read(&mut fields).ok_or("there is no frame")?;
+        let header = Self::parse(bytes).ok_or("there is no frame")?;
         let sum = bytes.get(CHECKED_SIZE..).and_then(|sum| Fields::new(sum).u32());
         if sum.is_none() || sum != begin_checksum(place, bytes).map(crc32fast::Hasher::finalize) {
             return Err("the checksum of a frame's header is wrong");
@@ -54,7 +53,9 @@ impl FrameHeader {
             && u64::from(self.events) * HEADER_BYTES as u64 <= u64::from(self.payload_bytes)
     }
 
-    fn read(fields: &mut Fields<'_>) -> Option<Self> {
+    /// Reads a header, whatever its checksum says.
+    pub(crate) fn parse(bytes: &[u8]) -> Option<Self> {
+        let mut fields = Fields::new(bytes);
         if fields.array()? != FRAME_MAGIC {
             return None;
         }

@@ -16,7 +16,7 @@ use crate::wire::seal;
 ///
 /// Gives the events and the number of claims.
 pub fn frame(bytes: &[u8]) -> Option<(Vec<RawEvent>, usize)> {
-    let header = FrameHeader::from_bytes(bytes).ok()?;
+    let header = FrameHeader::parse(bytes)?;
     let total = usize::try_from(header.total_bytes()).ok()?;
     let place = Place { segment: SegmentNumber(1), offset: SEGMENT_BYTES_MIN };
     let frame = Frame { place, header, bytes: Bytes::copy_from_slice(bytes.get(..total)?) };
