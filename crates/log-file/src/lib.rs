@@ -57,4 +57,4 @@ mod wire;
 
 pub use disk::{Disk, DiskFile, Entry, EntryKind, Open, RealDisk};
 pub use file_log::FileLog;
-pub use options::Options;
+pub use options::{Compression, Options};

@@ -8,6 +8,11 @@ pub const FORMAT_VERSION: u32 = 0;
 /// The largest segment, in bytes: 256 MiB. A segment is mapped whole, and offsets in it fit 32 bits.
 pub const SEGMENT_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
+/// When a new segment is begun unless the options say otherwise, in bytes: 64 MiB.
+///
+/// Whoever opens a store reads the frames of the open segment, and of no other; and only sealed ones are compressed.
+pub const SEGMENT_BYTES_USUAL: u64 = 64 * 1024 * 1024;
+
 /// The smallest limit that [`crate::Options::segment_bytes`] can set, in bytes.
 pub const SEGMENT_BYTES_MIN: u64 = 1024;
 

@@ -15,6 +15,7 @@ use crate::blocks::Packer;
 use crate::disk::{DiskFile, Open};
 use crate::footer::Footer;
 use crate::limits::BLOCK_BYTES;
+use crate::options::Compression;
 use crate::segment::{Packed, SEGMENT_HEADER_BYTES, Segment, SegmentHeader, SegmentNumber, Storage};
 use crate::store::Store;
 
@@ -90,9 +91,10 @@ impl Upkeep {
 /// Brings all sealed segments to where they should be, oldest first.
 pub(crate) fn look_after(store: &Store, reach: Reach, stop: &AtomicBool) -> io::Result<()> {
     let sealed = sealed_segments(store)?;
-    let cold = match reach {
-        Reach::Cold => sealed.len().saturating_sub(1),
-        Reach::Everything => sealed.len(),
+    let cold = match (store.options.compression, reach) {
+        (Compression::Never, _) => 0,
+        (Compression::Cold, Reach::Cold) => sealed.len().saturating_sub(1),
+        (Compression::Cold, Reach::Everything) => sealed.len(),
     };
     for (index, (segment, end)) in sealed.iter().enumerate() {
         if stop.load(Ordering::Relaxed) {

@@ -24,6 +24,8 @@ const TRANSACTION_COMMITS: usize = 64;
 /// Where the store is, and what is in it.
 pub(super) struct Library {
     pub(super) segue: PathBuf,
+    /// The same store with all that is sealed compressed.
+    pub(super) compact: PathBuf,
     pub(super) sqlite: PathBuf,
     /// The bytes of the long session, one event after the other.
     pub(super) cat: PathBuf,
@@ -44,6 +46,7 @@ impl Library {
         std::fs::create_dir(folder)?;
         let mut library = Self {
             segue: folder.join("segue"),
+            compact: folder.join("compact"),
             sqlite: folder.join("sqlite"),
             cat: folder.join("cat"),
             long_bytes: 0,
@@ -73,6 +76,7 @@ impl Library {
 /// The three forms while they are filled.
 struct Filling {
     log: FileLog,
+    compact: FileLog,
     database: Database,
     cat: BufWriter<File>,
     long: Session,
@@ -83,6 +87,7 @@ impl Filling {
     fn start(library: &Library) -> anyhow::Result<Self> {
         Ok(Self {
             log: ours::open(&library.segue)?,
+            compact: ours::open_compact(&library.compact)?,
             database: Database::open(&library.sqlite)?.without_waiting()?,
             cat: BufWriter::new(File::create_new(&library.cat)?),
             long: library.long,
@@ -94,7 +99,9 @@ impl Filling {
         if batch.session == self.long {
             batch.records.iter().try_for_each(|record| self.cat.write_all(record))?;
         }
-        self.log.commit(std::mem::take(&mut batch.commit).without_waiting())?;
+        let commit = std::mem::take(&mut batch.commit).without_waiting();
+        self.compact.commit(commit.clone())?;
+        self.log.commit(commit)?;
         self.waiting.push(batch);
         if self.waiting.len() < TRANSACTION_COMMITS { Ok(()) } else { self.hand_over() }
     }
@@ -107,6 +114,7 @@ impl Filling {
 
     fn finish(mut self) -> anyhow::Result<()> {
         self.hand_over()?;
+        self.compact.settle()?;
         Ok(self.cat.flush()?)
     }
 }

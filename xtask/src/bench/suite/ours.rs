@@ -4,12 +4,18 @@ use std::path::Path;
 
 use segue::event::{SeqRange, SessionId};
 use segue::log::{Commit, Direction, EventLog};
-use segue::log_file::{FileLog, Options};
+use segue::log_file::{Compression, FileLog, Options};
 
 /// As much as `cat` reads at once is delivered in one buffer.
 const DELIVER_BYTES: usize = 128 * 1024;
 
 pub(super) fn open(folder: &Path) -> anyhow::Result<FileLog> {
+    // What is compared with does not compress either; how that reads is measured beside it.
+    Ok(FileLog::open(folder, Options { compression: Compression::Never, ..Options::default() })?)
+}
+
+/// The same, with cold segments compressed.
+pub(super) fn open_compact(folder: &Path) -> anyhow::Result<FileLog> {
     Ok(FileLog::open(folder, Options::default())?)
 }
 

@@ -15,6 +15,7 @@ use super::{ours, plain};
 
 const READER: &str = "segue, opened for reading";
 const WRITER: &str = "segue, in the process that writes";
+const COMPACT: &str = "segue, opened for reading, compressed";
 const CAT: &str = "cat of the same bytes";
 const SQLITE: &str = "sqlite, as it comes";
 const MAPPED: &str = "sqlite, mapped";
@@ -24,10 +25,12 @@ const RANGE_EVENTS: u64 = 100;
 /// All of one long session.
 pub(super) fn session(bench: &Bench, library: &Library) -> anyhow::Result<Row> {
     let log = FileLog::open_reader(&library.segue)?;
+    let compact = FileLog::open_reader(&library.compact)?;
     let database = Database::open(&library.sqlite)?;
     let mapped = Database::open(&library.sqlite)?.mapped()?;
     let contenders = vec![
         whole(READER, library, |buffer| ours::read(&log, library.long.id(), SeqRange::ALL, buffer)),
+        whole(COMPACT, library, |buffer| ours::read(&compact, library.long.id(), SeqRange::ALL, buffer)),
         whole(CAT, library, |buffer| plain::cat(&library.cat, buffer)),
         whole(SQLITE, library, |buffer| database.read(library.long, 1..=u64::from(u32::MAX), buffer)),
         whole(MAPPED, library, |buffer| mapped.read(library.long, 1..=u64::from(u32::MAX), buffer)),
@@ -43,6 +46,7 @@ pub(super) fn session(bench: &Bench, library: &Library) -> anyhow::Result<Row> {
         series: compete(bench.rounds, contenders)?,
         comparisons: vec![
             Comparison::speed(READER, CAT, Some(0.5)),
+            Comparison::speed(COMPACT, CAT, None),
             Comparison::speed(READER, SQLITE, None),
             Comparison::speed(READER, MAPPED, None),
         ],
@@ -66,6 +70,7 @@ fn whole<'a>(
 /// Parts of sessions, at random.
 pub(super) fn range(bench: &Bench, library: &Library) -> anyhow::Result<Row> {
     let reader = FileLog::open_reader(&library.segue)?;
+    let compact = FileLog::open_reader(&library.compact)?;
     let writer = super::opening::ready_to_write(library)?;
     let database = Database::open(&library.sqlite)?;
     let mapped = Database::open(&library.sqlite)?.mapped()?;
@@ -75,6 +80,9 @@ pub(super) fn range(bench: &Bench, library: &Library) -> anyhow::Result<Row> {
         }),
         parts(WRITER, bench, library, |part, buffer| {
             ours::read(&writer, part.session.id(), part.range()?, buffer)
+        }),
+        parts(COMPACT, bench, library, |part, buffer| {
+            ours::read(&compact, part.session.id(), part.range()?, buffer)
         }),
         parts(SQLITE, bench, library, |part, buffer| {
             database.read(part.session, part.first..=part.last(), buffer)
@@ -93,6 +101,7 @@ pub(super) fn range(bench: &Bench, library: &Library) -> anyhow::Result<Row> {
             Comparison::speed(READER, MAPPED, Some(5.0)),
             Comparison::speed(WRITER, SQLITE, Some(5.0)),
             Comparison::speed(WRITER, MAPPED, Some(5.0)),
+            Comparison::speed(COMPACT, SQLITE, None),
         ],
         limits: Vec::new(),
     })
