@@ -6,7 +6,7 @@ use std::sync::Arc;
 use segue_event::{KindSet, Position, RawEvent, Seq, SeqRange, SessionId};
 use segue_log::{Direction, LogError};
 
-use crate::frame::EventCursor;
+use crate::frame::{EventCursor, Frame};
 use crate::segment::{Check, Place, SEGMENT_HEADER_BYTES, Segment};
 use crate::store::Store;
 use crate::view::{Run, View};
@@ -21,6 +21,8 @@ pub(crate) struct SessionEvents {
     kinds: KindSet,
     /// The next run to be read, and one more than it when reading backward.
     run: usize,
+    /// The frame that was read last.
+    frame: Option<Frame>,
     ready: VecDeque<RawEvent>,
 }
 
@@ -50,7 +52,16 @@ impl SessionEvents {
             Direction::Forward => after(range.from).saturating_sub(1),
             Direction::Backward => left.map_or(0, |left| after(left.to)),
         };
-        Self { store: Arc::clone(store), session, left, direction, kinds, run, ready: VecDeque::new() }
+        Self {
+            store: Arc::clone(store),
+            session,
+            left,
+            direction,
+            kinds,
+            run,
+            frame: None,
+            ready: VecDeque::new(),
+        }
     }
 
     fn take_ready(&mut self, left: SeqRange) -> Option<Result<RawEvent, LogError>> {
@@ -122,7 +133,12 @@ impl SessionEvents {
 
     fn read_run(&mut self, located: &Located, left: SeqRange) -> Result<(), LogError> {
         let Located { run, segment, check, until } = located;
-        let frame = segment.settled_frame(u64::from(run.frame), *check)?;
+        // The runs of a large commit stand in one frame, which is taken out of its blocks and checked once.
+        let frame = match self.frame.take().filter(|frame| frame.place == run.place()) {
+            Some(frame) => frame,
+            None => segment.settled_frame(u64::from(run.frame), *check)?,
+        };
+        self.frame = Some(frame.clone());
         let events = frame.events_from(run.index, run.event);
         let session = self.session;
         self.ready = events

@@ -254,7 +254,9 @@ impl View {
                 continue;
             }
             let segment = Segment::open(layout, number)?;
-            let used = segment.header.is_some() || durable == Some(number) || holds_frames(&segment);
+            // Whatever a later segment says it follows was used, even if nothing of it can be read any more.
+            let is_named = durable == Some(number) || newest == Some(number);
+            let used = is_named || segment.header.is_some() || holds_frames(&segment);
             if !used || newest.is_some_and(|newest| number > newest) {
                 self.note(format!("{} was begun and never used", segment.path.display()));
                 continue;
@@ -305,8 +307,9 @@ fn last_region(segment: &Segment, bound: Bound) -> Region {
     let here = bound.durable().filter(|published| published.end.segment == segment.number);
     let (durable, next) = here.map_or((0, None), |published| (published.end.offset, Some(published.next)));
     let end = match bound {
-        Bound::Published(_) => durable,
-        Bound::Everything(_) => segment.file_bytes().max(durable),
+        Bound::Published(published) if published.end.segment == segment.number => durable,
+        // Where the published segment is missing, what there is before it is still read.
+        Bound::Published(_) | Bound::Everything(_) => segment.file_bytes().max(durable),
     };
     Region { durable, end, next }
 }

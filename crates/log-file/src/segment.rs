@@ -9,7 +9,7 @@ use segue_event::Position;
 use segue_log::LogError;
 
 use crate::blocks::Blocks;
-use crate::disk::Open;
+use crate::disk::{DiskFile, Open};
 use crate::frame::{FRAME_HEADER_BYTES, Frame, FrameHeader};
 use crate::layout::Layout;
 use crate::limits::{BLOCK_BYTES, FORMAT_VERSION, SEGMENT_BYTES_MAX};
@@ -153,9 +153,12 @@ impl Segment {
         let path = layout.segment(number);
         let failed = |error| LogError::io(format!("opening {}", path.display()), error);
         let file = layout.disk.open(&path, Open::Read).map_err(failed)?;
-        let mut header = [0; HEADER_SIZE];
-        let header =
-            file.read_exact_at(&mut header, 0).ok().and_then(|()| SegmentHeader::from_bytes(&header));
+        let at_the_end = || file.size().ok()?.checked_sub(SEGMENT_HEADER_BYTES);
+        let header = read_header(&*file, 0).or_else(|| {
+            // A compressed segment has its header at its end as well: without it nothing in it would be found.
+            let again = read_header(&*file, at_the_end()?)?;
+            again.packed().map(|_| again)
+        });
         let capacity = usize::try_from(SEGMENT_BYTES_MAX).unwrap_or(usize::MAX);
         let map = Arc::new(Map::new(file, capacity).map_err(failed)?);
         let header = header.filter(|header| header.number == number);
@@ -272,6 +275,12 @@ impl SegmentHeader {
             Storage::Packed(packed) => Some(packed),
         }
     }
+}
+
+fn read_header(file: &dyn DiskFile, offset: u64) -> Option<SegmentHeader> {
+    let mut header = [0; HEADER_SIZE];
+    file.read_exact_at(&mut header, offset).ok()?;
+    SegmentHeader::from_bytes(&header)
 }
 
 fn open_blocks(map: &Arc<Map>, packed: Packed) -> Option<Blocks> {

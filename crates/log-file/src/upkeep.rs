@@ -100,13 +100,16 @@ pub(crate) fn look_after(store: &Store, reach: Reach, stop: &AtomicBool) -> io::
         if stop.load(Ordering::Relaxed) {
             return Ok(());
         }
+        if !segment.is_plain() {
+            continue;
+        }
         let is_footed = Footer::read(segment, *end).is_some();
         let footer = if is_footed { Footer::stored(segment, *end) } else { Footer::make(segment, *end) };
         // A segment with damage stays exactly as it is.
         let Some(footer) = footer else { continue };
-        if index < cold && segment.is_plain() {
+        if index < cold {
             compress(store, segment, *end, &footer, stop)?;
-        } else if !is_footed && segment.is_plain() {
+        } else if !is_footed {
             add_footer(store, segment, *end, &footer)?;
         }
     }
@@ -205,6 +208,7 @@ fn write_packed(
         table_checksum: crc32fast::hash(&table),
     };
     let header = SegmentHeader { storage: Storage::Packed(packed), ..header };
+    file.write_all_at(&header.to_bytes(), table_at + (table.len() + footer.len()) as u64)?;
     file.write_all_at(&header.to_bytes(), 0)?;
     file.sync_all()?;
     Ok(Finished::Whole)

@@ -23,11 +23,13 @@ pub struct Cursor {
     pub(crate) before: Seq,
     /// Within that, the text that comes next.
     pub(crate) part: u32,
+    /// Places before it that could not be searched.
+    pub(crate) damaged: u64,
 }
 
 const VERSION: u8 = 1;
-/// Version, search, up to, end, thread, before, part.
-const PLAIN_BYTES: usize = 1 + 32 + 8 + 32 + 4 + 8 + 4;
+/// Version, search, up to, end, thread, before, part, damaged.
+const PLAIN_BYTES: usize = 1 + 32 + 8 + 32 + 4 + 8 + 4 + 8;
 /// The first bytes of a hash over the rest: not a secret, only a check against slips.
 const CHECK_BYTES: usize = 8;
 const BYTES: usize = PLAIN_BYTES + CHECK_BYTES;
@@ -46,6 +48,7 @@ impl Cursor {
         bytes.extend(self.thread.to_le_bytes());
         bytes.extend(self.before.get().to_le_bytes());
         bytes.extend(self.part.to_le_bytes());
+        bytes.extend(self.damaged.to_le_bytes());
         bytes.extend(check(&bytes));
         bytes
     }
@@ -62,6 +65,7 @@ impl Cursor {
         let (thread, rest) = rest.split_first_chunk::<4>()?;
         let (before, rest) = rest.split_first_chunk::<8>()?;
         let (part, rest) = rest.split_first_chunk::<4>()?;
+        let (damaged, rest) = rest.split_first_chunk::<8>()?;
         let cursor = Self {
             search: EventHash::from_bytes(*search),
             up_to: Position::new(u64::from_le_bytes(*up_to))?,
@@ -69,6 +73,7 @@ impl Cursor {
             thread: u32::from_le_bytes(*thread),
             before: Seq::new(u64::from_le_bytes(*before))?,
             part: u32::from_le_bytes(*part),
+            damaged: u64::from_le_bytes(*damaged),
         };
         rest.is_empty().then_some(cursor)
     }
@@ -120,6 +125,7 @@ mod tests {
             thread: 3,
             before: Seq::new(9).unwrap(),
             part: 2,
+            damaged: 5,
         };
         let text = cursor.to_string();
         assert_eq!(text.parse::<Cursor>().unwrap(), cursor);

@@ -36,7 +36,8 @@ pub fn recall(
     for (index, thread) in (0..).zip(chain.sessions()).skip(start.thread as usize) {
         let from = if index == start.thread { Spot::of(&start) } else { Spot::NEWEST };
         if let Some(Spot { before, part }) = walk.thread(log, *thread, from, start.up_to)? {
-            walk.answer.cursor = Some(Cursor { thread: index, before, part, ..start });
+            let damaged = walk.answer.coverage.damaged;
+            walk.answer.cursor = Some(Cursor { thread: index, before, part, damaged, ..start });
             return Ok(walk.answer);
         }
         walk.answer.coverage.threads_searched = index as usize + 1;
@@ -146,7 +147,7 @@ pub struct Coverage {
     pub threads: usize,
     /// Bytes of text that were searched for this page.
     pub bytes_searched: u64,
-    /// Places that could not be searched on this page, because the record is damaged there.
+    /// How often the search met damage in the record and could not look, earlier pages of the same search included.
     pub damaged: u64,
     /// Whether everything was searched, earlier pages of the same search included, and could be.
     pub complete: bool,
@@ -160,7 +161,7 @@ impl Answer {
             threads_searched: start.thread as usize,
             threads: chain.sessions().len(),
             bytes_searched: 0,
-            damaged: 0,
+            damaged: start.damaged,
             complete: false,
             up_to: Some(start.up_to),
         };
@@ -301,7 +302,7 @@ fn start(
         let Some(up_to) = log.end()? else { return Ok(None) };
         let end = hash_at(log, up_to)?.ok_or(Detail::CursorStale)?;
         let Spot { before, part } = Spot::NEWEST;
-        return Ok(Some(Cursor { search, up_to, end, thread: 0, before, part }));
+        return Ok(Some(Cursor { search, up_to, end, thread: 0, before, part, damaged: 0 }));
     };
     if cursor.search != search {
         return Err(Detail::CursorMismatch.into());
@@ -312,10 +313,16 @@ fn start(
     Ok(Some(cursor))
 }
 
+/// The id of the event at a position; zeros if the record is damaged there, which keeps nobody from searching the rest.
 fn hash_at(log: &dyn EventLog, position: Position) -> Result<Option<EventHash>, LogError> {
-    let event = log.read_log(position)?.next().transpose()?;
-    Ok(event.filter(|event| event.position == position).map(|event| event.header.hash))
+    match log.read_log(position)?.next().transpose() {
+        Ok(event) => Ok(event.filter(|event| event.position == position).map(|event| event.header.hash)),
+        Err(error) if error.kind() == LogErrorKind::Corrupt => Ok(Some(DAMAGED_END)),
+        Err(error) => Err(error),
+    }
 }
+
+const DAMAGED_END: EventHash = EventHash::from_bytes([0; 32]);
 
 /// What is searched for and where, as one hash.
 fn search_id(chain: &Chain, query: &Query) -> EventHash {

@@ -4,6 +4,7 @@ use segue::Scope;
 use segue::thread::{Answer as Found, Cursor, Hit, Query, RecallLimits, render_answer};
 use serde_json::{Value, json};
 
+use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Answer;
 use crate::place::Place;
@@ -31,7 +32,9 @@ pub(crate) fn run(place: &Place, arguments: &Arguments) -> Result<Answer, Failur
         None => reader.recall_everywhere(&arguments.query, limits, cursor)?,
     };
     let text = render_answer(&Query::literal(&arguments.query)?, &found);
-    Ok(Answer::new(text, &to_json(&arguments.query, &found)).with_damage(reader.known_damage().as_ref()))
+    let answer = Answer::new(text, &to_json(&arguments.query, &found));
+    let answer = if found.coverage.damaged > 0 { answer.with_exit(Exit::Partial) } else { answer };
+    Ok(answer.with_damage(reader.known_damage().as_ref()))
 }
 
 fn to_json(query: &str, found: &Found) -> Value {

@@ -93,11 +93,50 @@ fn a_garbled_footer_is_passed_over_and_one_that_lies_is_reported() {
     let mut lying = bytes.clone();
     let claim = footer + find(&lying[footer..], b"c0");
     lying[claim + 1] = b'8';
-    let checksum = crc32fast::hash(&lying[footer + 16..]);
+    // Behind the footer the header stands once more.
+    let end = lying.len() - 128;
+    let checksum = crc32fast::hash(&lying[footer + 16..end]);
     lying[footer + 12..footer + 16].copy_from_slice(&checksum.to_le_bytes());
     replace(&file, &lying);
     let problems = verify(&path).problems;
     assert!(problems.iter().any(|problem| problem.place.contains("footer of segment 1")), "{problems:?}");
+}
+
+#[test]
+fn a_compressed_segment_is_read_by_its_second_header() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store");
+    settled(&path);
+    let expected = answers(&*open(&path));
+    let file = segment(&path, 1);
+    let bytes = fs::read(&file).unwrap();
+    for at in 0..128 {
+        let mut garbled = bytes.clone();
+        garbled[at] ^= 0x10;
+        replace(&file, &garbled);
+        assert_eq!(answers(&*open(&path)), expected, "byte {at}");
+    }
+    // Without either, it is told which file is damaged, and not that it was never used.
+    let mut headless = bytes.clone();
+    headless[40] ^= 1;
+    let second = headless.len() - 128 + 40;
+    headless[second] ^= 1;
+    replace(&file, &headless);
+    let problems = verify(&path).problems;
+    assert!(problems.iter().any(|problem| problem.place.contains("00000001.seg")), "{problems:?}");
+}
+
+#[test]
+fn without_the_newest_segment_the_others_are_still_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store");
+    settled(&path);
+    let newest = (1..).take_while(|number| segment(&path, *number).exists()).last().unwrap();
+    let before = FileLog::open_reader(&path).unwrap().end().unwrap();
+    fs::remove_file(segment(&path, newest)).unwrap();
+    let log = FileLog::open_reader(&path).unwrap();
+    assert!(log.end().unwrap() > None && log.end().unwrap() <= before);
+    assert!(!verify(&path).is_sound(), "and it is told");
 }
 
 /// A store whose one sealed segment is plain and has a footer, and where that begins.
