@@ -20,7 +20,7 @@ use clap::error::ErrorKind;
 use crate::commands::Command;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output::{Answer, Format};
+use crate::output::{Answer, Format, visible};
 use crate::place::Place;
 
 /// The whole record of agent sessions, and conversations carried into fresh ones.
@@ -71,7 +71,7 @@ fn print(format: Format, answer: &Answer) -> Exit {
 
 fn tell(text: &str) {
     // Without stderr there is nobody to tell; the exit code still says it.
-    let _ = std::io::stderr().lock().write_all(text.as_bytes());
+    let _ = std::io::stderr().lock().write_all(visible(text).as_bytes());
 }
 
 /// Help and version are answers; everything else is a wrong usage.

@@ -93,7 +93,7 @@ pub(crate) fn one_line(text: &str) -> String {
 }
 
 /// Text in which control characters are pictures of themselves.
-fn visible(text: &str) -> String {
+pub(crate) fn visible(text: &str) -> String {
     text.chars()
         .map(|character| match u32::from(character) {
             0x9 | 0xa => character,

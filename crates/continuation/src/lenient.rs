@@ -82,11 +82,16 @@ impl Fields {
         None
     }
 
-    /// Whether a field of that name, in either spelling, has a value.
+    /// Whether a field of that name, in either spelling, has a value that says something.
     pub(crate) fn contains(&self, name: &str) -> bool {
-        [name.to_owned(), snake_case(name)]
-            .iter()
-            .any(|name| self.left.get(name).is_some_and(|value| !value.is_null()))
+        let says_something = |value: &Value| match value {
+            Value::Null => false,
+            Value::String(text) => !text.trim().is_empty(),
+            Value::Array(items) => !items.is_empty(),
+            Value::Object(fields) => !fields.is_empty(),
+            Value::Bool(_) | Value::Number(_) => true,
+        };
+        [name.to_owned(), snake_case(name)].iter().any(|name| self.left.get(name).is_some_and(says_something))
     }
 
     /// What was not taken.

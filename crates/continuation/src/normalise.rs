@@ -49,7 +49,7 @@ pub fn normalise(arguments: &str, current: SessionId) -> Result<Request, Refusal
     at_most("description", &description, DESCRIPTION_BYTES_MAX)?;
     let (sources, unknown) = sources(top.take_list("sources"), current)?;
     spare.extend(unknown);
-    let plan = plan_transfer(&mut top)?;
+    let plan = plan_transfer(&mut top, &mut spare)?;
     let handoff = read_handoff(handoff, spare, top)?;
     Ok(Request { reason, title, description, handoff, sources, plan })
 }
@@ -115,12 +115,17 @@ fn spare_into(extra: &mut BTreeMap<String, Vec<String>>, fields: impl IntoIterat
     }
 }
 
-fn plan_transfer(top: &mut Fields) -> Result<Option<PlanTransfer>, Refusal> {
+fn plan_transfer(top: &mut Fields, spare: &mut Vec<Spare>) -> Result<Option<PlanTransfer>, Refusal> {
     let Some(transfer) = top.take("transfer") else { return Ok(None) };
     // A bare word is as clear as {"plan": word}.
     let word = match &transfer {
         Value::String(word) if !word.trim_start().starts_with('{') => Some(word.trim().to_owned()),
-        _ => Fields::of("transfer", transfer)?.take_text("transfer", "plan")?,
+        _ => {
+            let mut fields = Fields::of("transfer", transfer)?;
+            let word = fields.take_text("transfer", "plan")?;
+            spare.extend(fields.rest().map(|(key, value)| (join("transfer", &key), value)));
+            word
+        }
     };
     let all = [PlanTransfer::Carry, PlanTransfer::Close, PlanTransfer::Omit];
     let Some(word) = word else { return Ok(None) };
@@ -153,7 +158,10 @@ fn source(
     current: SessionId,
 ) -> Result<(Source, impl Iterator<Item = Spare> + use<>), Refusal> {
     let mut fields = Fields::of(path, value)?;
-    let kind = fields.take_text(path, "type")?.or(fields.take_text(path, "kind")?);
+    let kind = match fields.take_text(path, "type")? {
+        Some(kind) => Some(kind),
+        None => fields.take_text(path, "kind")?,
+    };
     let target = match kind.as_deref() {
         Some("resource") => resource(path, &mut fields)?,
         Some("memory") => memory(path, &mut fields)?,

@@ -8,6 +8,12 @@ use crate::caps::AGENT_SUCCESSORS_MAX;
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refusal {
+    /// The same call was refused before; a call has one answer.
+    #[error("{text}")]
+    AnsweredBefore {
+        /// The answer that is recorded.
+        text: String,
+    },
     /// The arguments are no JSON object.
     #[error("the arguments are {found}, not a JSON object: call again with an object")]
     NotAnObject {
@@ -155,6 +161,7 @@ impl Refusal {
     /// A stable word for the kind of refusal, in kebab case.
     pub fn code(&self) -> &'static str {
         match self {
+            Self::AnsweredBefore { .. } => "answered-before",
             Self::NotAnObject { .. } => "not-an-object",
             Self::RequestTooLarge { .. } => "request-too-large",
             Self::Missing { .. } => "missing",

@@ -8,8 +8,8 @@ use segue_continuation::{
     decide, normalise,
 };
 use segue_event::{
-    Author, ContinuationEvent, ContinuationId, EventRef, Kind, KindSet, Message, Recorded, Seq, SeqRange,
-    SessionId, SourceTarget, TranscriptEvent,
+    Author, Block, ContinuationEvent, ContinuationId, EventRef, Kind, KindSet, Message, Recorded, Seq,
+    SeqRange, SessionId, SourceTarget, TranscriptEvent,
 };
 use segue_log::{Direction, EventLog, LogError, LogErrorKind};
 use segue_projection::{Diagnostic, Origin, Projection, admit, compile, measure};
@@ -110,7 +110,10 @@ impl Workspace {
         })
     }
 
-    /// Decides on what the session was up to its present head; whoever writes afterwards checks that it still is.
+    /// Decides on what the session was up to its present head.
+    ///
+    /// What is written to the predecessor afterwards expects that head. A person's continuation writes nothing there, so
+    /// a message that comes meanwhile is not part of it: the edge says up to where it knows the predecessor.
     fn prepare(&self, predecessor: SessionId, asker: &Asker, arguments: &str) -> Result<Prepared, Error> {
         let log = &*self.log;
         // In a damaged record nobody knows what is missing.
@@ -120,6 +123,11 @@ impl Workspace {
         let measured = normalise(arguments, predecessor).map(|request| self.measure(request));
         let message = initiating(log, predecessor, head.seq)?;
         let view = self.view(&state, asker, measured.as_ref().ok(), message.as_ref())?;
+        if view.replayed.is_none()
+            && let Some(text) = refused_before(log, predecessor, asker)?
+        {
+            return Ok(Prepared::Refuse(Refusal::AnsweredBefore { text }, head.seq));
+        }
         match (decide(&view, measured), message) {
             (Decision::Replay(replayed), _) => Ok(Prepared::Replay(replayed)),
             (Decision::Refuse(refusal), _) => Ok(Prepared::Refuse(refusal, head.seq)),
@@ -269,6 +277,23 @@ fn replayed(log: &dyn EventLog, session: SessionId, asker: &Asker) -> Result<Opt
     Ok(recorded.map(|recorded| {
         let ContinuationEvent::Continued(edge) = recorded.event;
         Replayed { continuation: edge.continuation, successor: recorded.session }
+    }))
+}
+
+/// The answer that a refused tool call got, if it was asked before: a call has one result, whatever changed since.
+fn refused_before(log: &dyn EventLog, session: SessionId, asker: &Asker) -> Result<Option<String>, LogError> {
+    let Asker::Tool(_) = asker else { return Ok(None) };
+    let Some(position) = log.claimed(&claims::refusal(session, &asker.initiator())?)? else {
+        return Ok(None);
+    };
+    let Some(first) = log.read_log(position)?.next().transpose()? else { return Ok(None) };
+    let recorded = first.decode_as::<TranscriptEvent>().map_err(LogError::codec)?;
+    Ok(recorded.and_then(|recorded| match recorded.event {
+        TranscriptEvent::ToolResult(result) => result.blocks.into_iter().find_map(|block| match block {
+            Block::Text(text) => Some(text),
+            _ => None,
+        }),
+        _ => None,
     }))
 }
 

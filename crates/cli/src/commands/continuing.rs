@@ -118,7 +118,7 @@ fn preview(preview: Preview) -> Result<Answer, Failure> {
             let notes: Vec<_> = diagnostics.iter().map(ToString::to_string).collect();
             let json =
                 json!({"would_continue": true, "projection": text, "notes": notes, "manifest": manifest});
-            Ok(Answer::exact(text.into_bytes(), &json).with_warnings(notes))
+            Ok(Answer::new(text, &json).with_warnings(notes))
         }
     }
 }

@@ -124,10 +124,29 @@ fn nothing_that_was_written_is_dropped() {
     call["handoff"]["extra"] = json!("kept as it is");
     call["handoff"]["current_request"] = json!("the other spelling");
     call["sources"][0]["colour"] = json!("blue");
+    call["sources"][0]["kind"] = json!("a second kind");
+    call["transfer"]["note"] = json!("later");
     let request = normalise(&Value::Object(call).to_string(), HERE).unwrap();
     assert_eq!(request.handoff.current_request, "write tests");
     let extra = &request.handoff.extra;
     assert_eq!(extra["extra"], ["kept as it is"]);
     assert_eq!(extra["current_request"], ["the other spelling"]);
     assert_eq!(extra["sources[0].colour"], ["blue"]);
+    assert_eq!(extra["sources[0].kind"], ["a second kind"]);
+    assert_eq!(extra["transfer.note"], ["later"]);
+}
+
+#[test]
+fn an_empty_field_at_the_top_gives_way_to_a_nested_one() {
+    let mut call = clean();
+    for (name, empty) in [("title", json!(" ")), ("sources", json!([])), ("description", json!(null))] {
+        let value = call.insert(name.to_owned(), empty).unwrap();
+        call["handoff"][name] = value;
+    }
+    let request = normalise(&Value::Object(call).to_string(), HERE).unwrap();
+    let expected = normalise(&Value::Object(clean()).to_string(), HERE).unwrap();
+    assert_eq!(
+        (request.title, request.sources, request.description),
+        (expected.title, expected.sources, expected.description)
+    );
 }

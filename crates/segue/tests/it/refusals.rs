@@ -33,7 +33,7 @@ fn a_tools_refused_call_gets_an_error_result_and_nothing_else() {
     for _ in 0..3 {
         // A call that is replayed gets no second result.
         let again = workspace.continue_session(first, &asker, HANDOFF).unwrap();
-        assert_eq!(again, Outcome::Refused(Refusal::NoRun));
+        assert_eq!(again, Outcome::Refused(Refusal::AnsweredBefore { text: Refusal::NoRun.to_string() }));
     }
     let events = events(&workspace, first);
     let [Event::ToolResult(result)] = &events[before..] else { panic!("{events:?}") };
