@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use segue::continuation::Refusal;
 use segue::continuation::caps::REQUEST_BYTES_MAX;
-use segue::event::SessionId;
+use segue::event::{Digest, SessionId};
 use segue::projection::Projection;
 use segue::{Asker, ContinuedSession, Outcome, Preview, Scope, Verdict, Workspace};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -70,29 +70,35 @@ fn read(file: &Path) -> Result<String, Failure> {
     Ok(text)
 }
 
+/// What was made; that it was made is said even if it cannot be looked at any more.
 fn answer(
     workspace: &Workspace,
     predecessor: SessionId,
     continued: &ContinuedSession,
 ) -> Result<Answer, Failure> {
-    let recompiled = workspace.recompile(continued.successor)?;
     let again = if continued.replayed { " (it was there already)" } else { "" };
-    let text = format!(
-        "continued {predecessor}\n       in {}{again}\nprojection: {} bytes, blake3 {}, compiled again: {}\n",
-        continued.successor,
-        recompiled.edge.manifest.projection.bytes,
-        recompiled.edge.manifest.projection.blake3,
-        show_verdict(recompiled.verdict),
-    );
+    let mut text = format!("continued {predecessor}\n       in {}{again}\n", continued.successor);
+    let mut notes: Vec<_> = continued.diagnostics.iter().map(ToString::to_string).collect();
+    let mut manifest = Value::Null;
+    match workspace.recompile(continued.successor) {
+        Ok(recompiled) => {
+            let Digest { bytes, blake3 } = recompiled.edge.manifest.projection;
+            let verdict = show_verdict(recompiled.verdict);
+            text.push_str(&format!(
+                "projection: {bytes} bytes, blake3 {blake3}, compiled again: {verdict}\n"
+            ));
+            manifest = json!(recompiled.edge.manifest);
+        }
+        Err(error) => notes.push(format!("the projection could not be compiled again: {error}")),
+    }
     let json = json!({
         "continuation": continued.continuation.to_string(),
         "predecessor": predecessor.to_string(),
         "successor": continued.successor.to_string(),
         "replayed": continued.replayed,
-        "notes": continued.diagnostics.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        "manifest": recompiled.edge.manifest,
+        "notes": notes,
+        "manifest": manifest,
     });
-    let notes = continued.diagnostics.iter().map(ToString::to_string);
     Ok(Answer::new(text, &json).with_warnings(notes))
 }
 
