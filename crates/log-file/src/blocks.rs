@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 
 use crate::limits::{BLOCK_BYTES, BLOCKS_KEPT, COMPRESSION_LEVEL};
 use crate::map::Map;
-use crate::segment::SEGMENT_HEADER_BYTES;
+use crate::place::SEGMENT_HEADER_BYTES;
 use crate::wire::Fields;
 
 /// Where the blocks of a segment stand in its file, and those that were read last.
@@ -95,13 +95,13 @@ impl Packer {
     /// Begins at a byte of the file.
     pub(crate) fn new(next: u64) -> std::io::Result<Self> {
         let compressor = zstd::bulk::Compressor::new(COMPRESSION_LEVEL)?;
-        Ok(Self { compressor, table: Vec::new(), next: crate::frame::to_u32(next) })
+        Ok(Self { compressor, table: Vec::new(), next: crate::wire::to_u32(next) })
     }
 
     /// Compresses a block and enters it in the table; the answer goes to the file.
     pub(crate) fn pack(&mut self, block: &[u8]) -> std::io::Result<Vec<u8>> {
         let packed = self.compressor.compress(block)?;
-        let bytes = crate::frame::to_u32(packed.len() as u64);
+        let bytes = crate::wire::to_u32(packed.len() as u64);
         for number in [self.next, bytes, crc32fast::hash(&packed)] {
             self.table.extend_from_slice(&number.to_le_bytes());
         }

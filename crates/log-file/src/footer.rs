@@ -10,8 +10,9 @@ use segue_event::Position;
 
 use crate::index_entry::{Checkpoint, Entries, changes_since};
 use crate::limits::FOOTER_BYTES_MAX;
+use crate::place::Place;
 use crate::running::RunningHash;
-use crate::segment::{Place, Segment, SegmentHeader};
+use crate::segment::{Segment, SegmentHeader};
 use crate::view::View;
 use crate::wire::Fields;
 

@@ -5,8 +5,8 @@ use segue_event::{ContinuationEvent, EventHeader, HEADER_BYTES, Position, RawEve
 use segue_log::{ClaimKey, Placed};
 
 use crate::limits::PAYLOAD_BYTES_MAX;
-use crate::segment::{Place, SegmentNumber};
-use crate::wire::Fields;
+use crate::place::{Place, SegmentNumber};
+use crate::wire::{Fields, to_u32};
 
 /// The size of a frame's header; the events stand behind it.
 pub(crate) const FRAME_HEADER_BYTES: u64 = 52;
@@ -275,9 +275,4 @@ fn begin_checksum(place: Place, header: &[u8]) -> Option<crc32fast::Hasher> {
 fn read_claim(fields: &mut Fields<'_>) -> Option<ClaimKey> {
     let bytes = fields.u16()?;
     ClaimKey::new(fields.bytes(bytes.into())?).ok()
-}
-
-/// Segments are far smaller than 4 GiB, so that nothing is lost.
-pub(crate) fn to_u32(number: u64) -> u32 {
-    u32::try_from(number).unwrap_or(u32::MAX)
 }

@@ -9,7 +9,7 @@ use crate::footer::Footer;
 use crate::frame::{Frame, FrameHeader};
 use crate::index_entry::Checkpoint;
 use crate::limits::SEGMENT_BYTES_MIN;
-use crate::segment::{Place, SegmentNumber};
+use crate::place::{Place, SegmentNumber};
 use crate::wire::seal;
 
 /// Reads bytes as a frame, whatever its checksum says; none if they cannot be one.

@@ -14,9 +14,10 @@ use segue_log::{ClaimKey, Head};
 
 use crate::layout::Layout;
 use crate::limits::INDEX_RUNS_PER_ENTRY;
+use crate::place::{Place, SegmentNumber};
 use crate::running::RunningHash;
 use crate::scan::segments_up_to;
-use crate::segment::{Check, Place, SegmentNumber};
+use crate::segment::Check;
 use crate::view::{Counts, End, Entry, Run, View};
 use crate::wire::{Fields, is_sealed, seal};
 

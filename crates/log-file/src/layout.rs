@@ -9,7 +9,7 @@ use segue_log::LogError;
 
 use crate::disk::{Disk, Entry, EntryKind, Open, RealDisk, read_file};
 use crate::limits::FORMAT_VERSION;
-use crate::segment::SegmentNumber;
+use crate::place::SegmentNumber;
 
 /// How the names of files begin that are not yet what they will be.
 const TEMPORARY_PREFIX: &str = ".segue-new-";

@@ -41,6 +41,7 @@ pub mod limits;
 mod lock;
 mod map;
 mod options;
+mod place;
 mod published;
 mod read;
 mod running;

@@ -22,7 +22,7 @@ use crate::boot::BootId;
 use crate::disk::{DiskFile, Open};
 use crate::layout::Layout;
 use crate::limits::{FORMAT_VERSION, PUBLISHED_RETRIES};
-use crate::segment::{Place, SegmentNumber};
+use crate::place::{Place, SegmentNumber};
 use crate::wire::{Fields, is_sealed, seal};
 
 const RECORD_SIZE: usize = 64;

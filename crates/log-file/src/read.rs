@@ -7,7 +7,8 @@ use segue_event::{KindSet, Position, RawEvent, Seq, SeqRange, SessionId};
 use segue_log::{Direction, LogError};
 
 use crate::frame::{EventCursor, Frame};
-use crate::segment::{Check, Place, SEGMENT_HEADER_BYTES, Segment};
+use crate::place::{Place, SEGMENT_HEADER_BYTES};
+use crate::segment::{Check, Segment};
 use crate::store::Store;
 use crate::view::{Run, View};
 
@@ -260,7 +261,7 @@ impl Iterator for LogEvents {
     }
 }
 
-fn begin(segment: crate::segment::SegmentNumber) -> Place {
+fn begin(segment: crate::place::SegmentNumber) -> Place {
     Place { segment, offset: SEGMENT_HEADER_BYTES }
 }
 

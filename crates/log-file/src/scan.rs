@@ -19,8 +19,9 @@ use segue_log::LogError;
 
 use crate::frame::{FRAME_HEADER_BYTES, FRAME_MAGIC, Frame, FrameHeader};
 use crate::layout::Layout;
+use crate::place::{Place, SEGMENT_HEADER_BYTES, SegmentNumber};
 use crate::published::Published;
-use crate::segment::{Check, Place, SEGMENT_HEADER_BYTES, Segment, SegmentHeader, SegmentNumber};
+use crate::segment::{Check, Segment, SegmentHeader};
 use crate::view::{Damage, End, Span, View};
 
 /// How far a view may advance.

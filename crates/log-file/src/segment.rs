@@ -14,33 +14,12 @@ use crate::frame::{FRAME_HEADER_BYTES, Frame, FrameHeader};
 use crate::layout::Layout;
 use crate::limits::{BLOCK_BYTES, FORMAT_VERSION, SEGMENT_BYTES_MAX};
 use crate::map::Map;
+use crate::place::{Place, SEGMENT_HEADER_BYTES, SegmentNumber};
 use crate::running::RunningHash;
 use crate::wire::{Fields, is_sealed, seal};
 
-/// The size of a segment's header; the first frame stands behind it.
-pub(crate) const SEGMENT_HEADER_BYTES: u64 = 128;
-
 const HEADER_SIZE: usize = 128;
 const MAGIC: [u8; 8] = *b"SegueSeg";
-
-/// The number of a segment, from 1; its file is named after it.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
-pub(crate) struct SegmentNumber(pub(crate) u32);
-
-impl SegmentNumber {
-    pub(crate) const FIRST: Self = Self(1);
-
-    pub(crate) fn next(self) -> Self {
-        Self(self.0.saturating_add(1))
-    }
-}
-
-/// A place in the files: a segment and a byte in it.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
-pub(crate) struct Place {
-    pub(crate) segment: SegmentNumber,
-    pub(crate) offset: u64,
-}
 
 /// How the bytes behind a segment's header are stored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -13,9 +13,10 @@ use crate::limits::{
     SETTLE_BYTES_MIN, UNSYNCED_BYTES_MAX,
 };
 use crate::lock::{Manners, Signature, WriterLock};
+use crate::place::{Place, SEGMENT_HEADER_BYTES, SegmentNumber};
 use crate::published::Published;
 use crate::scan::{Bound, is_blank};
-use crate::segment::{Place, SEGMENT_HEADER_BYTES, Segment, SegmentHeader, SegmentNumber, Storage};
+use crate::segment::{Segment, SegmentHeader, Storage};
 use crate::store::Store;
 use crate::upkeep::{Look, Upkeep};
 use crate::view::{End, Span, View};

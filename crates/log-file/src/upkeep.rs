@@ -16,7 +16,8 @@ use crate::disk::{DiskFile, Open};
 use crate::footer::Footer;
 use crate::limits::BLOCK_BYTES;
 use crate::options::Compression;
-use crate::segment::{Packed, SEGMENT_HEADER_BYTES, Segment, SegmentHeader, SegmentNumber, Storage};
+use crate::place::{SEGMENT_HEADER_BYTES, SegmentNumber};
+use crate::segment::{Packed, Segment, SegmentHeader, Storage};
 use crate::store::Store;
 
 /// Which sealed segments are compressed.
@@ -204,7 +205,7 @@ fn write_packed(
     let packed = Packed {
         end,
         table: table_at,
-        table_bytes: crate::frame::to_u32(table.len() as u64),
+        table_bytes: crate::wire::to_u32(table.len() as u64),
         table_checksum: crc32fast::hash(&table),
     };
     let header = SegmentHeader { storage: Storage::Packed(packed), ..header };

@@ -7,10 +7,12 @@ use std::sync::Arc;
 use segue_event::{EventHeader, KindSet, Position, Seq, SessionId};
 use segue_log::{ClaimKey, Head, LogError, SessionListing, SessionPage};
 
-use crate::frame::{Outline, to_u32};
+use crate::frame::Outline;
 use crate::limits::{PLACE_BYTES, RUN_EVENTS};
+use crate::place::{Place, SEGMENT_HEADER_BYTES, SegmentNumber};
 use crate::running::RunningHash;
-use crate::segment::{Check, Place, SEGMENT_HEADER_BYTES, Segment, SegmentHeader, SegmentNumber};
+use crate::segment::{Check, Segment, SegmentHeader};
+use crate::wire::to_u32;
 
 /// Everything in a log up to an end; grows as the log does.
 #[derive(Debug, Default)]

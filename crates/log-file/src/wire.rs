@@ -37,6 +37,11 @@ impl<'a> Fields<'a> {
     }
 }
 
+/// Segments are far smaller than 4 GiB, so that nothing is lost.
+pub(crate) fn to_u32(number: u64) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
 /// Makes a fixed-size record: the fields, zeros up to four bytes before the end, then the checksum over all that.
 pub(crate) fn seal<const N: usize>(fields: &[&[u8]]) -> [u8; N] {
     let mut record = [0; N];
