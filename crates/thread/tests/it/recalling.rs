@@ -61,6 +61,28 @@ fn an_answer_has_a_largest_size_however_frequent_the_text_is() {
 }
 
 #[test]
+fn the_texts_of_one_event_are_found_once_each_over_many_pages() {
+    let log = log(&["needle 0"]);
+    let mut message =
+        segue_event::Message::text(segue_event::Role::User, segue_event::Author::User, "needle 1");
+    let blocks = (2..5).map(|number| segue_event::Block::Text(format!("needle {number}")));
+    message.blocks.extend(blocks);
+    let event = vec![NewEvent::new(Timestamp::default(), message)];
+    log.commit(Commit::new().append(SESSION, Expected::AtHead, event)).unwrap();
+    let (mut found, mut cursor) = (Vec::new(), None);
+    loop {
+        let answer = search(&log, "needle", narrow(), cursor);
+        assert_eq!(answer.hits.len(), 1);
+        found.extend(answer.hits.into_iter().map(|hit| hit.excerpt));
+        cursor = answer.cursor;
+        if cursor.is_none() {
+            break;
+        }
+    }
+    assert_eq!(found, ["needle 1", "needle 2", "needle 3", "needle 4", "needle 0"]);
+}
+
+#[test]
 fn coverage_counts_the_sessions_of_earlier_pages() {
     let log = log(&["needle"]);
     let other = SessionId::from_bytes([2; 16]);
