@@ -55,12 +55,12 @@ fn a_project_is_its_folder() {
     let agent = AgentId::new("coder").unwrap();
     let in_folder =
         |folder: &str| NewSession { working_directory: folder.to_owned(), ..NewSession::of(agent.clone()) };
-    let inside = workspace.start_session(in_folder("/work")).unwrap();
-    let outside = workspace.start_session(in_folder("/work/other")).unwrap();
+    let inside = workspace.start_session(in_folder("/home/ada/letters")).unwrap();
+    let outside = workspace.start_session(in_folder("/home/ada/letters/old")).unwrap();
     for session in [inside, outside] {
         workspace.append(session, [said("begin")]).unwrap();
     }
-    let reader = workspace.reader(Scope::Project("/work".to_owned()));
+    let reader = workspace.reader(Scope::Project("/home/ada/letters".to_owned()));
     assert!(answers(&reader, inside).iter().all(Result::is_ok));
     assert!(answers(&reader, outside).iter().all(|answer| *answer == Err(ErrorKind::SessionNotFound)));
 }
