@@ -16,6 +16,22 @@ struct Step {
 const STEPS: &[Step] = &[
     step("formatting", &["cargo", "fmt", "--all", "--check"]),
     step("lints", &["cargo", "clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"]),
+    step(
+        "lints of bench",
+        &[
+            "cargo",
+            "clippy",
+            "--package",
+            "xtask",
+            "--features",
+            "peers",
+            "--all-targets",
+            "--locked",
+            "--",
+            "-D",
+            "warnings",
+        ],
+    ),
     step("tests", &["cargo", "test", "--workspace", "--locked", "--no-fail-fast"]),
     Step {
         name: "documentation",

@@ -12,12 +12,3 @@ pub trait Fold {
     /// Takes the next event.
     fn apply(&mut self, recorded: &Recorded<Self::Family>);
 }
-
-/// Builds a view from all events of an iterator.
-pub fn fold_all<'a, F: Fold>(mut view: F, events: impl IntoIterator<Item = &'a Recorded<F::Family>>) -> F
-where
-    F::Family: 'a,
-{
-    events.into_iter().for_each(|recorded| view.apply(recorded));
-    view
-}

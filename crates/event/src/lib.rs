@@ -39,7 +39,7 @@ pub use event::{Event, Kind, Opaque, SchemaVersion};
 pub use family::{
     ContinuationEvent, Family, ImportEvent, KindSet, PlanEvent, RunEvent, SessionEvent, TranscriptEvent,
 };
-pub use fold::{Fold, fold_all};
+pub use fold::Fold;
 pub use header::{EventHeader, HEADER_BYTES};
 pub use id::{AgentId, BlobId, ContinuationId, EventHash, IdError, RunId, SessionId};
 pub use import::{Hole, ImportProgress, ImportSource, ImportedLine, LineNumber, SourceKind};

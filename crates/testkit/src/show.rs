@@ -137,21 +137,11 @@ fn threads(run: &Run) -> Result<String, Error> {
     Ok(text)
 }
 
-/// All stored bytes of a log, as one hash: two logs with the same hash hold the same record.
+/// Every event's place and id, line by line: two logs with the same lines hold the same record, to the byte.
+///
+/// An event's id covers its header and its body, but not its position.
 pub(crate) fn fingerprint(log: &dyn EventLog) -> Result<String, LogError> {
-    let mut fold = Fingerprint::default();
-    for raw in log.read_log(Position::FIRST)? {
-        fold.add(&raw?);
-    }
-    Ok(fold.0)
-}
-
-#[derive(Default)]
-struct Fingerprint(String);
-
-impl Fingerprint {
-    /// The event's id covers its header and its body; the position is not part of it.
-    fn add(&mut self, raw: &RawEvent) {
-        self.0.push_str(&format!("{} {}\n", raw.position, raw.header.hash));
-    }
+    let line =
+        |raw: Result<RawEvent, LogError>| raw.map(|raw| format!("{} {}\n", raw.position, raw.header.hash));
+    log.read_log(Position::FIRST)?.map(line).collect()
 }

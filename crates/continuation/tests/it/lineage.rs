@@ -1,9 +1,10 @@
 //! The graph of sessions, and what a plan reads as after a continuation.
 
-use segue_continuation::Lineage;
+use segue_continuation::{Lineage, PlanSituation, SessionState, StateEvent};
 use segue_event::{
-    ContinuationEvent, ContinuationId, Digest, Edge, EdgeKind, EventHash, EventRef, Fold as _, Handoff,
-    Initiator, Manifest, PlanTransfer, Position, Reason, Recorded, Seq, SessionId, Timestamp,
+    AgentId, ContinuationEvent, ContinuationId, Digest, Edge, EdgeKind, Event, EventHash, EventRef,
+    Fold as _, Handoff, Initiator, Manifest, Plan, PlanTransfer, Position, Reason, Recorded, Seq, SessionId,
+    SessionStarted, SessionTitled, Timestamp, Title, TitleSource,
 };
 
 fn session(number: u8) -> SessionId {
@@ -11,7 +12,12 @@ fn session(number: u8) -> SessionId {
 }
 
 fn edge(from: u8, position: u64, to: u8) -> Recorded<ContinuationEvent> {
-    let point = EventRef { seq: Seq::FIRST, event: EventHash::from_bytes([0; 32]) };
+    edge_with(from, position, to, PlanTransfer::Omit, Seq::FIRST)
+}
+
+/// An edge that did something with the plan, made when the predecessor stood at `head`.
+fn edge_with(from: u8, position: u64, to: u8, plan: PlanTransfer, head: Seq) -> Recorded<ContinuationEvent> {
+    let point = EventRef { seq: head, event: EventHash::from_bytes([0; 32]) };
     let manifest = Manifest {
         compiler: 1,
         budget_bytes: 40_960,
@@ -20,7 +26,7 @@ fn edge(from: u8, position: u64, to: u8) -> Recorded<ContinuationEvent> {
         parts: Vec::new(),
         included: Vec::new(),
         omitted: Vec::new(),
-        plan: PlanTransfer::Omit,
+        plan,
         projection: Digest::of(b""),
         compiled_at: None,
     };
@@ -65,4 +71,69 @@ fn a_chain_leads_to_its_origin_and_branches_are_kept_apart() {
 #[test]
 fn a_cycle_ends_the_walk() {
     assert_eq!(lineage(&[(1, 1, 2), (2, 2, 1)]).chain(session(1)), [session(1), session(2)]);
+}
+
+fn said(number: u64, event: impl Into<Event>) -> Recorded<StateEvent> {
+    Recorded {
+        session: session(1),
+        seq: Seq::new(number).unwrap(),
+        position: Position::new(number).unwrap(),
+        time: Timestamp::default(),
+        hash: EventHash::from_bytes([1; 32]),
+        event: StateEvent::try_from(event.into()).unwrap(),
+    }
+}
+
+fn state() -> SessionState {
+    let started = SessionStarted {
+        agent: AgentId::new("coder").unwrap(),
+        title: Title { text: "mine".to_owned(), source: TitleSource::User },
+        description: String::new(),
+        working_directory: String::new(),
+        model: None,
+        plan: None,
+        edge: None,
+        import: None,
+    };
+    SessionState::started(said(1, started)).unwrap()
+}
+
+/// How the plan of a session reads that set it at 5, when it was continued like this at these heads.
+fn plan_after(transfers: &[(PlanTransfer, u64)]) -> PlanSituation {
+    let mut state = state();
+    state.apply(&said(5, Plan::default()));
+    let edges: Vec<_> = transfers
+        .iter()
+        .map(|(plan, head)| match edge_with(1, 10, 2, *plan, Seq::new(*head).unwrap()).event {
+            ContinuationEvent::Continued(edge) => *edge,
+        })
+        .collect();
+    state.plan_situation(&edges)
+}
+
+#[test]
+fn a_plan_reads_as_its_edges_say() {
+    assert_eq!(state().plan_situation(&[]), PlanSituation::None);
+    let cases: [(&[(PlanTransfer, u64)], PlanSituation); 6] = [
+        (&[], PlanSituation::Open),
+        (&[(PlanTransfer::Omit, 7)], PlanSituation::Open),
+        (&[(PlanTransfer::Carry, 7)], PlanSituation::HandedOver),
+        (&[(PlanTransfer::Close, 7)], PlanSituation::Closed),
+        (&[(PlanTransfer::Carry, 7), (PlanTransfer::Omit, 8)], PlanSituation::HandedOver),
+        // It was set after the session had been continued: the session branched, and the plan is its own.
+        (&[(PlanTransfer::Carry, 4)], PlanSituation::Open),
+    ];
+    for (transfers, expected) in cases {
+        assert_eq!(plan_after(transfers), expected, "{transfers:?}");
+    }
+}
+
+#[test]
+fn a_title_never_gives_way_to_one_of_a_weaker_source() {
+    let mut state = state();
+    let titled = |text: &str, source| SessionTitled { title: Title { text: text.to_owned(), source } };
+    state.apply(&said(2, titled("the agent's", TitleSource::Agent)));
+    assert_eq!(state.title.text, "mine");
+    state.apply(&said(3, titled("mine again", TitleSource::User)));
+    assert_eq!(state.title.text, "mine again");
 }
