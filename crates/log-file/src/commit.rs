@@ -1,14 +1,12 @@
 //! Group commit: committers that come together share one write and one sync.
 //!
-//! There is no writer thread. The first committer to come leads: it takes all that wait, places each commit alone
-//! (a refused one fails alone), writes them as one group, syncs once, publishes, and answers. Those that come
-//! meanwhile wait, and the first of them leads the next group, which is written only after this one is synced.
-//! Each committer waits on a seat of its own, so that it is woken once, when there is something for it to do; a lone
-//! committer never waits.
+//! There is no writer thread. Committers gather in batches ([`crate::queue`]), and the first of each leads: it places
+//! each commit alone (a refused one fails alone), writes them as one group, syncs once, publishes, and answers. The
+//! next group is written only after this one is synced.
 //!
 //! # A panic
-//! Should leading a group panic, those in the group are answered with an error, the process may only read from then
-//! on as after a failed write, and the next in line takes over to be told so.
+//! Should leading a group panic, those in the group are answered with an error, and the process may only read from
+//! then on as after a failed write; the leader of the next group goes on, to be told so.
 //!
 //! # Commits that do not wait
 //! Their frames are written in order, as the beginning of the group that the next sync closes, and answered at
@@ -21,17 +19,16 @@
 //! call it a success), nothing more is acknowledged, and the process may only read. The next one to open the store
 //! finds the acknowledged commits, and perhaps some of the others, each whole.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::thread::{self, Thread};
 
 use parking_lot::{Mutex, MutexGuard};
 use segue_event::{Position, SessionId};
-use segue_log::{ClaimKey, Committed, Head, LogError, Placed, PreparedCommit, Wait};
+use segue_log::{ClaimKey, Head, LogError, Placed, PreparedCommit, Wait};
 
-use crate::limits::GROUP_BYTES_MAX;
 use crate::lock::Manners;
+use crate::queue::{Answer, Batch, Queue, Role};
 use crate::store::Store;
 use crate::tail::{Failure, Rest, Sync, Tail};
 use crate::turns;
@@ -47,72 +44,16 @@ pub(crate) struct Committers {
 /// What committers share with the thread that gives the lock back.
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
-    queue: Mutex<Queue>,
+    queue: Queue,
     writer: Mutex<Writer>,
     /// Makes the next leader panic.
     #[cfg(test)]
     trap: AtomicBool,
 }
 
-#[derive(Debug, Default)]
-struct Queue {
-    waiting: VecDeque<Request>,
-    leader: Leader,
-}
-
-#[derive(Debug, Default, PartialEq, Eq)]
-enum Leader {
-    #[default]
-    None,
-    Writing,
-}
-
 /// A commit's number in its group.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 struct Ticket(usize);
-
-type Answer = Result<Committed, LogError>;
-
-#[derive(Debug)]
-struct Request {
-    commit: PreparedCommit,
-    seat: Arc<Seat>,
-}
-
-/// Where one committer waits for its turn or its answer.
-#[derive(Debug)]
-struct Seat {
-    called: Mutex<Option<Call>>,
-    thread: Thread,
-}
-
-/// What a committer is woken for.
-#[derive(Debug)]
-enum Call {
-    /// It leads the next group, its own commit among it.
-    Lead,
-    Answer(Answer),
-}
-
-impl Seat {
-    fn new() -> Self {
-        Self { called: Mutex::new(None), thread: thread::current() }
-    }
-
-    fn call(&self, call: Call) {
-        *self.called.lock() = Some(call);
-        self.thread.unpark();
-    }
-
-    fn wait(&self) -> Call {
-        loop {
-            if let Some(call) = self.called.lock().take() {
-                return call;
-            }
-            thread::park();
-        }
-    }
-}
 
 /// The right to write, in every state it can be in.
 #[derive(Debug)]
@@ -136,19 +77,12 @@ impl Default for Writer {
 impl Committers {
     /// Commits, together with whoever else wants to.
     pub(crate) fn commit(&self, store: &Arc<Store>, commit: PreparedCommit) -> Answer {
-        let seat = Arc::new(Seat::new());
-        let leader = self.shared.queue.lock().enter(commit, &seat);
-        let mut call = match leader {
-            Leader::None => Call::Lead,
-            Leader::Writing => seat.wait(),
-        };
-        loop {
-            match call {
-                Call::Answer(answer) => return answer,
-                Call::Lead => self.lead(store),
-            }
-            call = seat.wait();
+        let member = self.shared.queue.join(commit);
+        if let Role::Leader { after } = &member.role {
+            after.iter().for_each(|before| before.wait());
+            self.lead(store, &member.batch);
         }
+        member.wait()
     }
 
     /// Makes everything durable that was written without waiting, and gives the store free.
@@ -179,13 +113,12 @@ impl Committers {
         settled.map_err(|error| LogError::io("compressing sealed segments", error))
     }
 
-    fn lead(&self, store: &Arc<Store>) {
-        let (batch, seats) = self.shared.queue.lock().take_batch();
-        let mut group = LedGroup { shared: &self.shared, seats };
-        let answers = self.write_group(store, batch);
-        for (ticket, answer) in answers {
-            group.answer(ticket, answer);
-        }
+    fn lead(&self, store: &Arc<Store>, batch: &Batch) {
+        let commits = batch.close();
+        let guard = LedBatch { shared: &self.shared, batch, commits: commits.len() };
+        let mut answers = self.write_group(store, commits);
+        answers.sort_by_key(|(ticket, _)| *ticket);
+        guard.batch.answer(|| answers.into_iter().map(|(_, answer)| answer).collect());
     }
 
     fn write_group(&self, store: &Arc<Store>, batch: Vec<PreparedCommit>) -> Vec<(Ticket, Answer)> {
@@ -229,55 +162,19 @@ impl Shared {
     }
 }
 
-/// A group while it is led. However that ends, everybody in it is answered, and the next in line leads.
-struct LedGroup<'a> {
+/// A batch while it is led. However that ends, everybody in it is answered.
+struct LedBatch<'a> {
     shared: &'a Shared,
-    /// By ticket; none where it was answered.
-    seats: Vec<Option<Arc<Seat>>>,
+    batch: &'a Batch,
+    commits: usize,
 }
 
-impl LedGroup<'_> {
-    fn answer(&mut self, Ticket(index): Ticket, answer: Answer) {
-        if let Some(seat) = self.seats.get_mut(index).and_then(Option::take) {
-            seat.call(Call::Answer(answer));
-        }
-    }
-}
-
-impl Drop for LedGroup<'_> {
+impl Drop for LedBatch<'_> {
     fn drop(&mut self) {
-        let unanswered: Vec<_> = self.seats.iter_mut().filter_map(Option::take).collect();
-        if !unanswered.is_empty() {
+        self.batch.answer(|| {
             let error = self.shared.writer.lock().fail("writing a commit panicked".to_owned());
-            unanswered.iter().for_each(|seat| seat.call(Call::Answer(Err(error.clone()))));
-        }
-        let mut queue = self.shared.queue.lock();
-        match queue.waiting.front() {
-            Some(next) => next.seat.call(Call::Lead),
-            None => queue.leader = Leader::None,
-        }
-    }
-}
-
-impl Queue {
-    /// Joins those who wait; answers who leads, and makes the new one the leader if nobody does.
-    fn enter(&mut self, commit: PreparedCommit, seat: &Arc<Seat>) -> Leader {
-        self.waiting.push_back(Request { commit, seat: Arc::clone(seat) });
-        std::mem::replace(&mut self.leader, Leader::Writing)
-    }
-
-    /// Those at the front of the queue, up to the size of a group; at least one.
-    fn take_batch(&mut self) -> (Vec<PreparedCommit>, Vec<Option<Arc<Seat>>>) {
-        let mut bytes = 0;
-        let (mut commits, mut seats) = (Vec::new(), Vec::new());
-        while bytes < GROUP_BYTES_MAX
-            && let Some(Request { commit, seat }) = self.waiting.pop_front()
-        {
-            bytes += commit.body_bytes();
-            commits.push(commit);
-            seats.push(Some(seat));
-        }
-        (commits, seats)
+            vec![Err(error); self.commits]
+        });
     }
 }
 

@@ -43,6 +43,7 @@ mod map;
 mod options;
 mod place;
 mod published;
+mod queue;
 mod read;
 mod running;
 mod scan;

@@ -2,6 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::sync::atomic::Ordering;
+use std::thread;
 use std::time::Duration;
 
 use segue_event::{Author, Message, Role, Timestamp};
