@@ -197,7 +197,7 @@ impl Checkpoint {
         let span = view.spans.get(&self.place.segment)?;
         let is_within = last.segment == span.segment.number && self.place.offset <= span.end;
         is_within.then_some(())?;
-        let frame = span.segment.settled_frame(last.offset, Check::Checksum).ok()?;
+        let frame = span.segment.settled_frame(last.offset, Check::Now).ok()?;
         (frame.end() == self.place.offset).then_some(())?;
         Some(frame.events().last()?.raw)
     }

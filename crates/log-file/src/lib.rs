@@ -24,6 +24,7 @@ mod background;
 mod blob;
 mod blocks;
 mod boot;
+mod checked;
 mod commit;
 mod disk;
 #[cfg(any(test, feature = "faults"))]

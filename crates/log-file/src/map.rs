@@ -63,6 +63,23 @@ impl Map {
         Some(Bytes::from_owner(Window { map: Arc::clone(self), offset, bytes }))
     }
 
+    /// Looks at settled bytes of the file for a moment; none if the file is too short.
+    pub(crate) fn look_at<T>(
+        self: &Arc<Self>,
+        offset: u64,
+        bytes: u64,
+        look: impl FnOnce(&[u8]) -> T,
+    ) -> Option<T> {
+        let end = offset.checked_add(bytes)?;
+        match &self.raw {
+            Some(raw) if self.reaches(end) && end <= raw.len() as u64 => {
+                let (offset, bytes) = (usize::try_from(offset).ok()?, usize::try_from(bytes).ok()?);
+                Some(look(slice(raw, offset, bytes)))
+            }
+            _ => self.settled(offset, bytes).map(|bytes| look(&bytes)),
+        }
+    }
+
     fn reaches(&self, end: u64) -> bool {
         if end <= self.file_bytes.load(Ordering::Relaxed) {
             return true;
@@ -82,9 +99,13 @@ struct Window {
 
 impl AsRef<[u8]> for Window {
     fn as_ref(&self) -> &[u8] {
-        let Some(raw) = &self.map.raw else { return &[] };
-        // SAFETY: the range lies within the map, which lives as long as `self`, and within the file; the bytes are
-        // settled, that is, nobody changes them any more (see the argument at the top of this file).
-        unsafe { std::slice::from_raw_parts(raw.as_ptr().add(self.offset), self.bytes) }
+        self.map.raw.as_ref().map_or(&[], |raw| slice(raw, self.offset, self.bytes))
     }
+}
+
+/// A range of a map whose caller has checked that it lies within both the map and the file, and that it is settled.
+fn slice(raw: &MmapRaw, offset: usize, bytes: usize) -> &[u8] {
+    // SAFETY: the range lies within the map, which the answer borrows, and within the file; the bytes are settled,
+    // that is, nobody changes them any more (see the argument at the top of this file).
+    unsafe { std::slice::from_raw_parts(raw.as_ptr().add(offset), bytes) }
 }

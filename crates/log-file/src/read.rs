@@ -1,6 +1,6 @@
 //! Reading events out of segments, one after the other, without copying their bodies.
 
-use std::collections::VecDeque;
+use std::iter::Peekable;
 use std::sync::Arc;
 
 use segue_event::{KindSet, Position, RawEvent, Seq, SeqRange, SessionId};
@@ -12,7 +12,7 @@ use crate::segment::{Check, Segment};
 use crate::store::Store;
 use crate::view::{Run, View};
 
-/// The events of one session. At most the events of one run are held ready.
+/// The events of one session. Reading forward holds one event ready, reading backward those of one run.
 pub(crate) struct SessionEvents {
     store: Arc<Store>,
     session: SessionId,
@@ -24,7 +24,7 @@ pub(crate) struct SessionEvents {
     run: usize,
     /// The frame that was read last.
     frame: Option<Frame>,
-    ready: VecDeque<RawEvent>,
+    ready: Ready,
 }
 
 /// A run, with everything that is needed to read it.
@@ -34,6 +34,59 @@ struct Located {
     check: Check,
     /// The byte where the next run of the session begins, if that is in the same frame.
     until: Option<u32>,
+}
+
+/// The events of a run that were not given out yet.
+enum Ready {
+    /// Each is looked for when it is due: by then its caller has read the one before it, and what follows is in the
+    /// processor's cache.
+    Forward(Box<Peekable<RunEvents>>),
+    Backward(Vec<RawEvent>),
+}
+
+impl Default for Ready {
+    fn default() -> Self {
+        Self::Backward(Vec::new())
+    }
+}
+
+impl Ready {
+    fn peek(&mut self) -> Option<Seq> {
+        match self {
+            Self::Forward(events) => events.peek(),
+            Self::Backward(events) => events.last(),
+        }
+        .map(|raw| raw.header.seq)
+    }
+
+    fn pop(&mut self) -> Option<RawEvent> {
+        match self {
+            Self::Forward(events) => events.next(),
+            Self::Backward(events) => events.pop(),
+        }
+    }
+}
+
+/// The events of one run that are wanted, oldest first.
+struct RunEvents {
+    events: EventCursor,
+    /// The byte where the next run of the session begins, if that is in the same frame.
+    until: Option<u32>,
+    session: SessionId,
+    range: SeqRange,
+}
+
+impl Iterator for RunEvents {
+    type Item = RawEvent;
+
+    fn next(&mut self) -> Option<RawEvent> {
+        let Self { events, until, session, range } = self;
+        events
+            .by_ref()
+            .take_while(|event| until.is_none_or(|until| event.offset < until))
+            .map(|event| event.raw)
+            .find(|raw| raw.header.session == *session && range.contains(raw.header.seq))
+    }
 }
 
 impl SessionEvents {
@@ -61,14 +114,15 @@ impl SessionEvents {
             kinds,
             run,
             frame: None,
-            ready: VecDeque::new(),
+            ready: Ready::default(),
         }
     }
 
     fn take_ready(&mut self, left: SeqRange) -> Option<Result<RawEvent, LogError>> {
-        let (next, due) = match self.direction {
-            Direction::Forward => (self.ready.front()?.header.seq, left.from),
-            Direction::Backward => (self.ready.back()?.header.seq, left.to),
+        let next = self.ready.peek()?;
+        let due = match self.direction {
+            Direction::Forward => left.from,
+            Direction::Backward => left.to,
         };
         if next != due {
             // Said once; then what is there is read on.
@@ -82,10 +136,7 @@ impl SessionEvents {
             Direction::Forward => SeqRange::new(next.next(), left.to),
             Direction::Backward => next.previous().and_then(|to| SeqRange::new(left.from, to)),
         };
-        match self.direction {
-            Direction::Forward => self.ready.pop_front().map(Ok),
-            Direction::Backward => self.ready.pop_back().map(Ok),
-        }
+        self.ready.pop().map(Ok)
     }
 
     /// The next run in the direction of reading that may hold what is wanted; none behind the last.
@@ -141,12 +192,11 @@ impl SessionEvents {
         };
         self.frame = Some(frame.clone());
         let events = frame.events_from(run.index, run.event);
-        let session = self.session;
-        self.ready = events
-            .take_while(|event| until.is_none_or(|until| event.offset < until))
-            .map(|event| event.raw)
-            .filter(|raw| raw.header.session == session && left.contains(raw.header.seq))
-            .collect();
+        let events = RunEvents { events, until: *until, session: self.session, range: left };
+        self.ready = match self.direction {
+            Direction::Forward => Ready::Forward(Box::new(events.peekable())),
+            Direction::Backward => Ready::Backward(events.collect()),
+        };
         Ok(())
     }
 

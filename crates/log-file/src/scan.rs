@@ -186,9 +186,7 @@ impl View {
         region: Region,
     ) -> Result<u64, &'static str> {
         let frame = if offset < region.durable {
-            segment
-                .settled_frame(offset, Check::Checksum)
-                .map_err(|_| "what stands there is no whole frame")?
+            segment.settled_frame(offset, Check::Now).map_err(|_| "what stands there is no whole frame")?
         } else {
             segment.copied_frame(offset)?
         };

@@ -9,6 +9,7 @@ use segue_event::Position;
 use segue_log::LogError;
 
 use crate::blocks::Blocks;
+use crate::checked::Checked;
 use crate::disk::{DiskFile, Open};
 use crate::frame::{FRAME_HEADER_BYTES, Frame, FrameHeader};
 use crate::layout::Layout;
@@ -125,6 +126,7 @@ pub(crate) struct Segment {
     map: Arc<Map>,
     /// For a compressed segment whose table is whole.
     blocks: Option<Blocks>,
+    checked: Checked,
 }
 
 impl Segment {
@@ -142,7 +144,7 @@ impl Segment {
         let map = Arc::new(Map::new(file, capacity).map_err(failed)?);
         let header = header.filter(|header| header.number == number);
         let blocks = header.and_then(|header| header.packed()).and_then(|packed| open_blocks(&map, packed));
-        Ok(Self { number, header, map, blocks, path })
+        Ok(Self { number, header, map, blocks, path, checked: Checked::default() })
     }
 
     /// Whether the segment is stored as it was written.
@@ -192,30 +194,49 @@ impl Segment {
     /// # Errors
     /// [`segue_log::LogErrorKind::Corrupt`] if what stands there is no whole frame.
     pub(crate) fn settled_frame(&self, offset: u64, check: Check) -> Result<Frame, LogError> {
-        let read = |bytes| self.settled(offset, bytes);
-        self.frame(offset, check, read).map_err(|what| self.corrupt(offset, what))
+        let place = Place { segment: self.number, offset };
+        let header = self.settled_header(place).map_err(|what| self.corrupt(offset, what))?;
+        self.whole_frame(place, header, check, self.settled(offset, header.total_bytes()))
+            .map_err(|what| self.corrupt(offset, what))
     }
 
     /// The frame at a place behind which another process may be writing, by copying it.
     pub(crate) fn copied_frame(&self, offset: u64) -> Result<Frame, &'static str> {
-        self.frame(offset, Check::Checksum, |bytes| self.copy(offset, bytes).ok().flatten())
+        let place = Place { segment: self.number, offset };
+        let read = |bytes| self.copy(offset, bytes).ok().flatten();
+        let header = FrameHeader::from_bytes(place, &read(FRAME_HEADER_BYTES).ok_or(HEADER_CUT)?)?;
+        self.whole_frame(place, header, Check::Now, read(header.total_bytes()))
     }
 
-    fn frame(
+    fn settled_header(&self, place: Place) -> Result<FrameHeader, &'static str> {
+        let parse = |bytes: &[u8]| FrameHeader::from_bytes(place, bytes);
+        let header = match self.packed() {
+            Some(_) => self.settled(place.offset, FRAME_HEADER_BYTES).map(|bytes| parse(&bytes)),
+            None => self.map.look_at(place.offset, FRAME_HEADER_BYTES, parse),
+        };
+        header.ok_or(HEADER_CUT)?
+    }
+
+    fn whole_frame(
         &self,
-        offset: u64,
+        place: Place,
+        header: FrameHeader,
         check: Check,
-        read: impl Fn(u64) -> Option<Bytes>,
+        bytes: Option<Bytes>,
     ) -> Result<Frame, &'static str> {
-        let place = Place { segment: self.number, offset };
-        let header = read(FRAME_HEADER_BYTES).ok_or("the file ends within a frame's header")?;
-        let header = FrameHeader::from_bytes(place, &header)?;
-        let bytes = read(header.total_bytes()).ok_or("the file ends within a frame")?;
-        let frame = Frame { place, header, bytes };
-        match check {
-            Check::Checksum if !frame.is_sound() => Err("a frame's checksum is wrong"),
-            _ => Ok(frame),
+        let frame = Frame { place, header, bytes: bytes.ok_or("the file ends within a frame")? };
+        let is_known = match check {
+            Check::Done => true,
+            Check::Once => self.checked.contains(place.offset),
+            Check::Now => false,
+        };
+        if !is_known && !frame.is_sound() {
+            return Err("a frame's checksum is wrong");
         }
+        if check == Check::Once && !is_known {
+            self.checked.insert(place.offset);
+        }
+        Ok(frame)
     }
 
     /// Copies bytes out of the file; none if it is too short.
@@ -273,11 +294,15 @@ fn open_blocks(map: &Arc<Map>, packed: Packed) -> Option<Blocks> {
     is_whole.then(|| Blocks::read(Arc::clone(map), &table, packed.end)).flatten()
 }
 
+const HEADER_CUT: &str = "the file ends within a frame's header";
+
 /// Whether a frame's checksum is recomputed when it is read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Check {
     /// It is.
-    Checksum,
+    Now,
+    /// It is when the frame is read for the first time.
+    Once,
     /// It was, by this process, when it took the frame into its view.
     Done,
 }
