@@ -1,6 +1,6 @@
 //! What stands behind the frames of a sealed segment: all that a reader would find out by reading them.
 //!
-//! A footer is the view of one segment by itself, as the entries that the index has too. It counts only where the
+//! A footer is the view of one segment by itself, as the entries that the index has while the segment is written to. It counts only where the
 //! log is known to end in that segment, and only if it continues exactly what is known of the segments before. It is
 //! a remembered fold: checking a store reads the frames and holds the footer to them, byte for byte.
 
@@ -65,12 +65,12 @@ impl Footer {
     pub(crate) fn make(segment: &Arc<Segment>, end: u64) -> Option<Vec<u8>> {
         let header = segment.header?;
         let part = View::of_segment(segment, &header, end)?;
-        let mut changes = changes_since(&part, None);
+        let mut changes = changes_since(&part, None)?;
         // Runs before the sessions they belong to, as the index has them too.
         changes.entries.sort();
         let mut payload = header.first.get().to_le_bytes().to_vec();
         payload.extend_from_slice(header.running.as_bytes());
-        payload.extend_from_slice(&changes.checkpoint?.to_bytes());
+        payload.extend_from_slice(&changes.checkpoint.to_bytes());
         for (key, value) in &changes.entries {
             payload.extend_from_slice(&u16::try_from(key.len()).ok()?.to_le_bytes());
             payload.extend_from_slice(&u32::try_from(value.len()).ok()?.to_le_bytes());

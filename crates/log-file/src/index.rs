@@ -1,12 +1,15 @@
 //! The writer's working index: what can be rebuilt from the segments, kept in sled so that it need not be.
 //!
-//! It is written by a thread of its own, off the path of commits, each time a few megabytes of log have come, and
-//! it is never synced. It is read once, when a writer begins without having read the segments before.
+//! It holds what a footer would hold of the segment that is written to; the sealed ones have their footers. It is
+//! written by a thread of its own, off the path of commits, each time a few megabytes of log have come, and it is
+//! never synced. With a new segment it is begun anew. It is read once, when a writer begins without having read the
+//! segments before.
 //!
 //! # Why it can be trusted although sled cannot
 //! The checkpoint holds a digest over all entries, and the id of the last event it covers. If one entry is missing,
-//! stale or garbled the digest differs; if the log lost what the index has seen, the event is not there. In either
-//! case, as when sled answers with an error or panics, the segments are read instead and the index is made anew.
+//! stale or garbled the digest differs; if the log lost what the index has seen, or the index is another log's, the
+//! event is not there. In either case, as when sled answers with an error or panics, the segment is read instead and
+//! the index is made anew.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -17,23 +20,29 @@ use crate::disk::{Disk as _, RealDisk};
 use crate::index_entry::{Checkpoint, Entries, changes_since, entry_digest, head_in, session_key};
 use crate::layout::Layout;
 use crate::limits::{INDEX_BATCH_ENTRIES, INDEX_CACHE_BYTES, INDEX_OPEN_RETRY, INDEX_OPEN_TRIES};
+use crate::segment::Segment;
 use crate::store::Store;
 use crate::view::View;
 
-const CHECKPOINT: &[u8] = b"k";
+const CHECKPOINT: &[u8] = b"k1";
 
-/// Fills an empty view from the index, if there is a sound one that fits the segments.
-pub(crate) fn load(layout: &Layout, view: &mut View) -> Option<Checkpoint> {
+/// What the index says, read whole. Whether it fits the log is not known yet.
+#[derive(Debug)]
+pub(crate) struct Remembered {
+    pub(crate) checkpoint: Checkpoint,
+    /// What the segment adds up to there.
+    pub(crate) part: View,
+}
+
+/// Reads the index, if there is a sound one.
+pub(crate) fn load(layout: &Layout) -> Option<Remembered> {
     if !is_ours(layout) {
         return None;
     }
-    let loaded = guarded(|| read(layout))?;
-    let (checkpoint, filled) = loaded?;
-    *view = filled;
-    Some(checkpoint)
+    guarded(|| read(layout))?
 }
 
-fn read(layout: &Layout) -> Option<(Checkpoint, View)> {
+fn read(layout: &Layout) -> Option<Remembered> {
     let db = open(layout)?;
     let checkpoint = Checkpoint::from_bytes(&db.get(CHECKPOINT).ok()??)?;
     let mut entries = Entries::default();
@@ -45,9 +54,7 @@ fn read(layout: &Layout) -> Option<(Checkpoint, View)> {
             entries.add(&key, &value)?;
         }
     }
-    (digest == checkpoint.digest).then_some(())?;
-    let view = entries.into_view(layout, &checkpoint)?;
-    Some((checkpoint, view))
+    (digest == checkpoint.digest).then(|| Remembered { checkpoint, part: entries.finish(&checkpoint) })
 }
 
 /// Runs what may panic over a damaged index; none if it did.
@@ -161,28 +168,10 @@ impl Indexer {
 }
 
 fn update(store: &Store, known: Known, db: &mut Option<sled::Db>, stop: &AtomicBool) -> Option<Checkpoint> {
-    if db.is_none() {
-        if known == Known::Nothing {
-            remove(&store.layout);
-        }
-        *db = Some(open(&store.layout)?);
-    }
-    let known = match known {
-        Known::Nothing => None,
-        Known::Whole(checkpoint) => Some(checkpoint),
-        Known::Unread => {
-            let stored = stored_checkpoint(db.as_ref()?, &store.known());
-            if stored.is_none() {
-                *db = None;
-                remove(&store.layout);
-                *db = Some(open(&store.layout)?);
-            }
-            stored
-        }
-    };
+    let known = begin(store, known, db)?;
     let known = known.as_ref();
     let db = db.as_ref()?;
-    let changes = changes_since(&store.known(), known);
+    let changes = changes_since(&store.known(), known)?;
     // Without a checkpoint the index counts for nothing, until the last entry is written.
     db.remove(CHECKPOINT).ok()?;
     let mut digest = known.map_or(0, |checkpoint| checkpoint.digest);
@@ -196,17 +185,41 @@ fn update(store: &Store, known: Known, db: &mut Option<sled::Db>, stop: &AtomicB
             digest = digest.wrapping_add(entry_digest(key, value));
         }
     }
-    let checkpoint = Checkpoint { digest, ..changes.checkpoint? };
+    let checkpoint = Checkpoint { digest, ..changes.checkpoint };
     db.insert(CHECKPOINT, checkpoint.to_bytes().as_slice()).ok()?;
     Some(checkpoint)
 }
 
-/// Where the index says that it reaches to, if the last event it knows is in the log. Whether its entries add up is
-/// seen when it is read the next time.
-fn stored_checkpoint(db: &sled::Db, view: &View) -> Option<Checkpoint> {
+/// Opens the index unless it is open, and tells what of it can be gone on with; else it is empty then.
+fn begin(store: &Store, known: Known, db: &mut Option<sled::Db>) -> Option<Option<Checkpoint>> {
+    let current = store.known().last_segment()?.segment;
+    let known = match known {
+        Known::Nothing => None,
+        Known::Whole(checkpoint) => Some(checkpoint),
+        Known::Unread => {
+            if db.is_none() {
+                *db = Some(open(&store.layout)?);
+            }
+            db.as_ref().and_then(|db| stored_checkpoint(db, &current))
+        }
+    };
+    let known = known.filter(|checkpoint| checkpoint.place.segment == current.number);
+    if known.is_none() {
+        *db = None;
+        remove(&store.layout);
+    }
+    if db.is_none() {
+        *db = Some(open(&store.layout)?);
+    }
+    Some(known)
+}
+
+/// Where the index says that it reaches to, if the last event it knows is in the segment. Whether its entries add up
+/// is seen when it is read the next time.
+fn stored_checkpoint(db: &sled::Db, current: &Segment) -> Option<Checkpoint> {
     let checkpoint = Checkpoint::from_bytes(&db.get(CHECKPOINT).ok()??)?;
     let head = |session| head_in(&db.get(session_key(session)).ok()??);
-    checkpoint.is_in(view, head).then_some(checkpoint)
+    checkpoint.is_in(current, head).then_some(checkpoint)
 }
 
 #[cfg(test)]
@@ -215,13 +228,14 @@ mod tests {
     use segue_log::{ClaimKey, Commit, EventLog, Expected, NewEvent};
 
     use super::*;
-    use crate::scan::Bound;
+    use crate::limits::SEGMENT_BYTES_USUAL;
+    use crate::scan::{Bound, Memory};
     use crate::{FileLog, Options};
 
     /// A store with an index that was brought up to date many times.
-    fn indexed(folder: &std::path::Path) -> Layout {
+    fn indexed(folder: &std::path::Path, segment_bytes: u64) -> Layout {
         let path = folder.join("store");
-        let options = Options { segment_bytes: 8192, index_every: 512, ..Options::default() };
+        let options = Options { segment_bytes, index_every: 512, ..Options::default() };
         let log = FileLog::open(&path, options).unwrap();
         for number in 0..120_u8 {
             let hello = NewEvent::new(Timestamp::default(), Message::text(Role::User, Author::User, "hello"));
@@ -234,35 +248,51 @@ mod tests {
         Layout::new(path)
     }
 
+    /// A view that was brought up to date with the help of the index; none if that was of no help.
     fn loaded(layout: &Layout) -> Option<View> {
+        let remembered = Memory::FootersAnd(Box::new(load(layout)?));
         let mut view = View::empty();
-        load(layout, &mut view).map(|_| view)
+        view.advance_by(layout, Bound::Everything(None), remembered).unwrap().map(|_| view)
     }
 
     #[test]
     fn what_the_index_remembers_is_what_the_segments_say() {
+        for segment_bytes in [SEGMENT_BYTES_USUAL, 65_536] {
+            let folder = tempfile::tempdir().unwrap();
+            let layout = indexed(folder.path(), segment_bytes);
+            let remembered = loaded(&layout).expect("the index is sound");
+            let mut scanned = View::empty();
+            scanned.advance_by(&layout, Bound::Everything(None), Memory::Nothing).unwrap();
+            assert_eq!(remembered.sessions, scanned.sessions);
+            assert_eq!(remembered.by_first, scanned.by_first);
+            assert_eq!(remembered.claims, scanned.claims);
+            assert_eq!(remembered.places, scanned.places);
+            assert_eq!(remembered.edges, scanned.edges);
+            assert_eq!((remembered.end, remembered.counts), (scanned.end, scanned.counts));
+            assert_eq!(remembered.counts_of_last_segment(), scanned.counts_of_last_segment());
+            let ends =
+                |view: &View| view.spans.iter().map(|(number, span)| (*number, span.end)).collect::<Vec<_>>();
+            assert_eq!(ends(&remembered), ends(&scanned));
+            assert_eq!((remembered.damages.len(), scanned.damages.len()), (0, 0));
+        }
+    }
+
+    #[test]
+    fn the_index_of_another_segment_is_not_used() {
         let folder = tempfile::tempdir().unwrap();
-        let layout = indexed(folder.path());
-        let mut remembered = loaded(&layout).expect("the index is sound");
-        remembered.advance(&layout, Bound::Everything(None)).unwrap();
-        let mut scanned = View::empty();
-        scanned.advance(&layout, Bound::Everything(None)).unwrap();
-        assert_eq!(remembered.sessions, scanned.sessions);
-        assert_eq!(remembered.by_first, scanned.by_first);
-        assert_eq!(remembered.claims, scanned.claims);
-        assert_eq!(remembered.places, scanned.places);
-        assert_eq!(remembered.edges, scanned.edges);
-        assert_eq!((remembered.end, remembered.counts), (scanned.end, scanned.counts));
-        let ends =
-            |view: &View| view.spans.iter().map(|(number, span)| (*number, span.end)).collect::<Vec<_>>();
-        assert_eq!(ends(&remembered), ends(&scanned));
-        assert_eq!((remembered.damages.len(), scanned.damages.len()), (0, 0));
+        let layout = indexed(folder.path(), 65_536);
+        assert!(loaded(&layout).is_some());
+        let segments = layout.segment_numbers().unwrap();
+        assert!(segments.len() > 2, "{segments:?}");
+        let last = segments.last().unwrap();
+        std::fs::remove_file(layout.segment(*last)).unwrap();
+        assert!(loaded(&layout).is_none());
     }
 
     #[test]
     fn an_index_with_an_entry_missing_or_changed_is_not_used() {
         let folder = tempfile::tempdir().unwrap();
-        let layout = indexed(folder.path());
+        let layout = indexed(folder.path(), SEGMENT_BYTES_USUAL);
         let keys: Vec<_> = open(&layout).unwrap().iter().keys().step_by(7).map(Result::unwrap).collect();
         for key in keys {
             let db = open(&layout).unwrap();
@@ -281,7 +311,7 @@ mod tests {
     #[test]
     fn an_index_that_knows_more_than_the_log_is_not_used() {
         let folder = tempfile::tempdir().unwrap();
-        let layout = indexed(folder.path());
+        let layout = indexed(folder.path(), SEGMENT_BYTES_USUAL);
         let end = loaded(&layout).unwrap().end.place.unwrap();
         let segment = layout.segment(end.segment);
         let mut bytes = std::fs::read(&segment).unwrap();

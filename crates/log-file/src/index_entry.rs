@@ -1,4 +1,5 @@
-//! What stands in the writer's index: keys and values.
+//! What one segment adds to a view, as keys and values: they stand in its footer once it is sealed, and before that in
+//! the writer's index.
 //!
 //! | key | value |
 //! |---|---|
@@ -7,27 +8,26 @@
 //! | `c` claim | position |
 //! | `e` successor | predecessor |
 //! | `p` position (big-endian) | segment, offset |
-//! | `k` | the checkpoint |
+//! | `k1` | the checkpoint, in the index only |
 
 use segue_event::{EventHash, KindSet, Position, RawEvent, Seq, SessionId};
 use segue_log::{ClaimKey, Head};
 
-use crate::layout::Layout;
 use crate::limits::INDEX_RUNS_PER_ENTRY;
-use crate::place::{Place, SegmentNumber};
+use crate::place::{Place, SEGMENT_HEADER_BYTES, SegmentNumber};
 use crate::running::RunningHash;
-use crate::scan::segments_up_to;
-use crate::segment::Check;
+use crate::segment::Segment;
 use crate::view::{Counts, End, Entry, Run, View};
 use crate::wire::{Fields, is_sealed, seal};
 
 const CHECKPOINT_SIZE: usize = 160;
 
-/// How far the index reaches, and what must fit for it to be used.
+/// How far into a segment the entries reach, and what must fit for them to be used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Checkpoint {
     pub(crate) end: End,
     pub(crate) place: Place,
+    /// What there is in the segment up to there.
     pub(crate) counts: Counts,
     /// The sum of [`entry_digest`] over all other entries.
     pub(crate) digest: u64,
@@ -79,21 +79,21 @@ pub(crate) fn entry_digest(key: &[u8], value: &[u8]) -> u64 {
 /// What must be written to bring an index up to date.
 pub(crate) struct Changes {
     pub(crate) entries: Vec<(Vec<u8>, Vec<u8>)>,
-    /// The checkpoint then, still without its digest; none if there is no log yet.
-    pub(crate) checkpoint: Option<Checkpoint>,
+    /// The checkpoint then, still without its digest.
+    pub(crate) checkpoint: Checkpoint,
 }
 
-/// What has come since a checkpoint, or everything.
-pub(crate) fn changes_since(view: &View, known: Option<&Checkpoint>) -> Changes {
-    let start = Place { segment: SegmentNumber(0), offset: 0 };
-    let (place, next) = known.map_or((start, Position::FIRST), |known| (known.place, known.end.next));
+/// What has come in a view's last segment since a checkpoint, or in all of it; none while nothing is in it.
+pub(crate) fn changes_since(view: &View, known: Option<&Checkpoint>) -> Option<Changes> {
+    let span = view.last_segment()?;
+    let begin = Place { segment: span.segment.number, offset: SEGMENT_HEADER_BYTES };
+    let begin_next = span.segment.header?.first;
+    let (place, next) = known.map_or((begin, begin_next), |known| (known.place, known.end.next));
     let mut entries = Vec::new();
     let changed = view.sessions.iter().filter(|(_, e)| e.runs.last().is_some_and(|run| run.place() >= place));
     for (session, entry) in changed {
         entries.push(session_entry(session, entry));
-        let first = entry.runs.partition_point(|run| run.place() < place) / INDEX_RUNS_PER_ENTRY;
-        let parts = entry.runs.chunks(INDEX_RUNS_PER_ENTRY).enumerate().skip(first);
-        entries.extend(parts.map(|(part, runs)| runs_entry(session, part, runs)));
+        entries.extend(runs_entries(session, runs_from(&entry.runs, begin), place));
         if entry.first >= next
             && let Some(predecessor) = view.edges.get(session)
         {
@@ -107,9 +107,20 @@ pub(crate) fn changes_since(view: &View, known: Option<&Checkpoint>) -> Changes 
             .range(next..)
             .map(|(position, place)| (key(b'p', &position.get().to_be_bytes()), place_bytes(*place))),
     );
-    let checkpoint =
-        view.end.place.map(|place| Checkpoint { end: view.end, place, counts: view.counts, digest: 0 });
-    Changes { entries, checkpoint }
+    let end = view.end.place.filter(|end| view.end.frame.is_some() && *end > begin)?;
+    let counts = view.counts_of_last_segment();
+    Some(Changes { entries, checkpoint: Checkpoint { end: view.end, place: end, counts, digest: 0 } })
+}
+
+fn runs_from(runs: &[Run], begin: Place) -> &[Run] {
+    runs.get(runs.partition_point(|run| run.place() < begin)..).unwrap_or_default()
+}
+
+/// The entries for a session's runs in a segment that have changed since a place.
+fn runs_entries(session: &SessionId, runs: &[Run], since: Place) -> impl Iterator<Item = (Vec<u8>, Vec<u8>)> {
+    let first = runs.partition_point(|run| run.place() < since) / INDEX_RUNS_PER_ENTRY;
+    let parts = runs.chunks(INDEX_RUNS_PER_ENTRY).enumerate().skip(first);
+    parts.map(|(part, runs)| runs_entry(session, part, runs))
 }
 
 /// Entries read back, on their way to a view.
@@ -166,38 +177,27 @@ impl Entries {
         Some(())
     }
 
-    /// The view up to the checkpoint, without its segments.
+    /// What the segment adds up to the checkpoint.
     pub(crate) fn finish(self, checkpoint: &Checkpoint) -> View {
         View { end: checkpoint.end, counts: checkpoint.counts, ..self.view }
-    }
-
-    /// The view up to the checkpoint; none if the segments do not fit it.
-    pub(crate) fn into_view(self, layout: &Layout, checkpoint: &Checkpoint) -> Option<View> {
-        let mut view = self.view;
-        view.spans = segments_up_to(layout, checkpoint.place)?;
-        view.end = checkpoint.end;
-        view.counts = checkpoint.counts;
-        view.checked_from = checkpoint.place;
-        checkpoint.is_in(&view, |session| view.head(session)).then_some(view)
     }
 }
 
 impl Checkpoint {
-    /// Whether the last event that an index knows, by the heads it has, is where a view has it too.
-    pub(crate) fn is_in(&self, view: &View, head: impl Fn(SessionId) -> Option<Head>) -> bool {
-        self.newest_event(view).is_some_and(|newest| {
+    /// Whether the last event that an index knows, by the heads it has, is in a segment where the index has it.
+    pub(crate) fn is_in(&self, segment: &Segment, head: impl Fn(SessionId) -> Option<Head>) -> bool {
+        self.newest_event(segment).is_some_and(|newest| {
             newest.position.next() == self.end.next
                 && head(newest.header.session)
                     == Some(Head { seq: newest.header.seq, hash: newest.header.hash })
         })
     }
 
-    fn newest_event(&self, view: &View) -> Option<RawEvent> {
-        let last = self.end.frame?;
-        let span = view.spans.get(&self.place.segment)?;
-        let is_within = last.segment == span.segment.number && self.place.offset <= span.end;
+    fn newest_event(&self, segment: &Segment) -> Option<RawEvent> {
+        let last = self.end.frame.filter(|frame| frame.segment == segment.number)?;
+        let is_within = self.place.segment == segment.number && self.place.offset <= segment.file_bytes();
         is_within.then_some(())?;
-        let frame = span.segment.settled_frame(last.offset, Check::Now).ok()?;
+        let frame = segment.copied_frame(last.offset).ok()?;
         (frame.end() == self.place.offset).then_some(())?;
         Some(frame.events().last()?.raw)
     }

@@ -9,7 +9,6 @@
 //! * otherwise a **torn tail**: the last group, of which a crash kept some frames and not others. Nobody was told
 //!   that it is durable. It is ignored from the first frame that is not whole.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -18,6 +17,8 @@ use segue_event::Position;
 use segue_log::LogError;
 
 use crate::frame::{FRAME_HEADER_BYTES, FRAME_MAGIC, Frame, FrameHeader};
+use crate::index::Remembered;
+use crate::index_entry::Checkpoint;
 use crate::layout::Layout;
 use crate::place::{Place, SEGMENT_HEADER_BYTES, SegmentNumber};
 use crate::published::Published;
@@ -49,13 +50,15 @@ impl Bound {
     }
 }
 
-/// Whether sealed segments are taken in by their footers.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Footers {
-    /// Where there is one that fits.
-    Used,
-    /// Every frame is read.
-    Ignored,
+/// What is believed instead of reading frames.
+#[derive(Debug)]
+pub(crate) enum Memory {
+    /// Nothing: every frame is read.
+    Nothing,
+    /// The footers of sealed segments, where there is one that fits.
+    Footers,
+    /// The same, and the writer's index for the last segment, if it fits.
+    FootersAnd(Box<Remembered>),
 }
 
 /// Which bytes of a segment are looked at, and what is known of them.
@@ -75,10 +78,10 @@ impl View {
     /// # Errors
     /// If a file cannot be read. Damage is no error here: it is remembered, and what is behind it is taken in.
     pub(crate) fn advance(&mut self, layout: &Layout, bound: Bound) -> Result<(), LogError> {
-        self.advance_by(layout, bound, Footers::Used)
+        self.advance_by(layout, bound, Memory::Footers).map(drop)
     }
 
-    /// The same, saying whether sealed segments may be taken in by their footers.
+    /// The same, saying what is believed; gives the index's checkpoint if it was of use.
     ///
     /// # Errors
     /// As [`Self::advance`].
@@ -86,13 +89,13 @@ impl View {
         &mut self,
         layout: &Layout,
         bound: Bound,
-        footers: Footers,
-    ) -> Result<(), LogError> {
+        memory: Memory,
+    ) -> Result<Option<Checkpoint>, LogError> {
         let current = self.end.place.map(|place| place.segment);
         for link in self.links(layout, current, bound)? {
             if let Some(span) = self.last_segment() {
                 match link.end_of(span.segment.number) {
-                    Some(end) => self.take_sealed(&span, end, footers),
+                    Some(end) => self.take_sealed(&span, end, &memory),
                     None => {
                         let end = span.segment.file_bytes();
                         self.scan(&span.segment, Region { durable: 0, end, next: None });
@@ -102,17 +105,33 @@ impl View {
             self.enter(link);
         }
         let Some(span) = self.last_segment() else {
-            return missing(layout, bound);
+            return missing(layout, bound).map(|()| None);
         };
-        self.scan(&span.segment, last_region(&span.segment, bound));
+        let region = last_region(&span.segment, bound);
+        let remembered = match memory {
+            Memory::FootersAnd(remembered) => self.recall(&span, *remembered, region),
+            Memory::Nothing | Memory::Footers => None,
+        };
+        self.scan(&span.segment, region);
         self.note_missing(&span, bound);
-        Ok(())
+        Ok(remembered)
+    }
+
+    /// Takes in the beginning of the last segment as the index knows it, if that fits what is there.
+    fn recall(&mut self, span: &Span, remembered: Remembered, region: Region) -> Option<Checkpoint> {
+        let Remembered { checkpoint, part } = remembered;
+        let is_fresh = span.end == SEGMENT_HEADER_BYTES && self.damages.is_empty();
+        let is_within = checkpoint.place.offset <= region.end && self.end.next < checkpoint.end.next;
+        let fits = is_fresh && is_within && checkpoint.is_in(&span.segment, |session| part.head(session));
+        fits.then(|| self.join(part))?;
+        Some(checkpoint)
     }
 
     /// Takes in the rest of a segment that the log is known to have left at a byte.
-    fn take_sealed(&mut self, span: &Span, end: u64, footers: Footers) {
+    fn take_sealed(&mut self, span: &Span, end: u64, memory: &Memory) {
         let is_whole = span.end == SEGMENT_HEADER_BYTES && self.damages.is_empty();
-        let joined = is_whole && footers == Footers::Used && self.join_footer(&span.segment, end);
+        let is_believed = !matches!(memory, Memory::Nothing);
+        let joined = is_whole && is_believed && self.join_footer(&span.segment, end);
         if !joined {
             self.scan_sealed(&span.segment, end);
         }
@@ -267,22 +286,6 @@ impl View {
         links.reverse();
         Ok(links)
     }
-}
-
-/// The segments of the log up to a place, each with where it ends; none if one of them is damaged.
-pub(crate) fn segments_up_to(layout: &Layout, end: Place) -> Option<BTreeMap<SegmentNumber, Span>> {
-    let (group, next) = (0, Position::FIRST);
-    let bound = Bound::Published(Published { end, next, group, boot: None });
-    let links = View::empty().links(layout, None, bound).ok()?;
-    let mut spans = BTreeMap::new();
-    let mut later = Some(end);
-    for Link { segment, previous } in links.into_iter().rev() {
-        let end = later.filter(|later| later.segment == segment.number)?.offset;
-        later = previous;
-        segment.header?;
-        spans.insert(segment.number, Span { segment, end });
-    }
-    Some(spans)
 }
 
 /// A segment, and where the log ended before it.

@@ -15,7 +15,7 @@ use crate::limits::{
 use crate::lock::{Manners, Signature, WriterLock};
 use crate::place::{Place, SEGMENT_HEADER_BYTES, SegmentNumber};
 use crate::published::Published;
-use crate::scan::{Bound, is_blank};
+use crate::scan::{Bound, Memory, is_blank};
 use crate::segment::{Segment, SegmentHeader, Storage};
 use crate::store::Store;
 use crate::upkeep::{Look, Upkeep};
@@ -319,13 +319,16 @@ fn recover(
 ) -> Result<Recovered, LogError> {
     let durable = Published::read(published);
     let is_new = view.end.place.is_none();
-    let loaded = if is_new { index::load(&store.layout, view) } else { None };
+    let memory = match is_new.then(|| index::load(&store.layout)).flatten() {
+        Some(remembered) => Memory::FootersAnd(Box::new(remembered)),
+        None => Memory::Footers,
+    };
+    let loaded = view.advance_by(&store.layout, Bound::Everything(durable), memory)?;
     let known = match loaded {
         Some(checkpoint) => Known::Whole(checkpoint),
         None if is_new => Known::Nothing,
         None => Known::Unread,
     };
-    view.advance(&store.layout, Bound::Everything(durable))?;
     if let Some(damage) = view.damages.first() {
         return Err(damage.error());
     }
@@ -340,7 +343,8 @@ fn recover(
     // Bytes of a dead writer's unfinished group stay as they are: what follows goes to a new segment.
     let is_clean = |span: &Span| is_blank(&span.segment, span.end, span.segment.file_bytes());
     let open = open.filter(|_| last.as_ref().is_some_and(is_clean));
-    let asked_at = loaded.map_or(rest.asked_at, |checkpoint| checkpoint.counts.log_bytes);
+    let indexed = loaded.map(|checkpoint| checkpoint.counts.log_bytes + view.log_bytes_before_last_segment());
+    let asked_at = indexed.unwrap_or(rest.asked_at);
     Ok(Recovered { open, group, known, asked_at })
 }
 

@@ -6,7 +6,7 @@ use segue_log::{Depth, LogError, Report, verify_chains};
 
 use crate::FileLog;
 use crate::footer::Footer;
-use crate::scan::{Bound, Footers, is_blank};
+use crate::scan::{Bound, Memory, is_blank};
 use crate::store::Store;
 use crate::view::View;
 
@@ -54,13 +54,13 @@ fn scan_anew(store: &Store) -> Result<(View, Option<LogError>), LogError> {
     let scanned = view.advance_by(
         &store.layout,
         exact.map_or(Bound::Everything(published), Bound::Published),
-        Footers::Ignored,
+        Memory::Nothing,
     );
     if exact.is_some() && !store.is_writing() {
         note_unpublished(&mut view);
     }
     match scanned {
-        Ok(()) => Ok((view, None)),
+        Ok(_) => Ok((view, None)),
         Err(error) if error.damaged_at().is_some() => Ok((view, Some(error))),
         Err(error) => Err(error),
     }

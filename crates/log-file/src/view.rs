@@ -27,9 +27,11 @@ pub(crate) struct View {
     pub(crate) edges: BTreeMap<SessionId, SessionId>,
     pub(crate) end: End,
     pub(crate) counts: Counts,
+    /// How much is in the segments before the last.
+    pub(crate) counts_before: Counts,
     pub(crate) damages: Vec<Damage>,
     pub(crate) notes: Vec<String>,
-    /// Frames before this place were taken over from the writer's index; their checksums are still to be checked.
+    /// Frames before this place are known from footers or the index; their checksums are still to be checked.
     pub(crate) checked_from: Place,
 }
 
@@ -62,6 +64,14 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
+    fn minus(self, other: Self) -> Self {
+        Self {
+            events: self.events.saturating_sub(other.events),
+            body_bytes: self.body_bytes.saturating_sub(other.body_bytes),
+            log_bytes: self.log_bytes.saturating_sub(other.log_bytes),
+        }
+    }
+
     fn plus(self, other: Self) -> Self {
         Self {
             events: self.events + other.events,
@@ -130,6 +140,7 @@ impl View {
 
     /// Goes over to a new segment that nothing is in yet.
     pub(crate) fn begin(&mut self, span: Span) {
+        self.counts_before = self.counts;
         self.end.place = Some(Place { segment: span.segment.number, offset: span.end });
         self.spans.insert(span.segment.number, span);
     }
@@ -141,7 +152,7 @@ impl View {
         self.begin(Span { segment: Arc::clone(segment), end: SEGMENT_HEADER_BYTES });
     }
 
-    /// Takes in what the next segment adds, known from its footer.
+    /// Takes in what the last segment adds, known from its footer or from the index.
     pub(crate) fn join(&mut self, part: Self) {
         for (session, added) in part.sessions {
             match self.sessions.entry(session) {
@@ -174,6 +185,16 @@ impl View {
         if let Some(span) = self.spans.get_mut(&segment.number) {
             span.segment = segment;
         }
+    }
+
+    /// How much is in the segment in which the view ends.
+    pub(crate) fn counts_of_last_segment(&self) -> Counts {
+        self.counts.minus(self.counts_before)
+    }
+
+    /// The frames of all segments before the last, in bytes.
+    pub(crate) fn log_bytes_before_last_segment(&self) -> u64 {
+        self.counts_before.log_bytes
     }
 
     /// The segment in which the view ends.
