@@ -24,4 +24,4 @@ pub use lineage::Lineage;
 pub use normalise::normalise;
 pub use refusal::Refusal;
 pub use request::Request;
-pub use session_state::{PlanSituation, RunState, SessionState, StateEvent};
+pub use session_state::{Child, PlanSituation, RunPhase, RunState, SessionState, StateEvent, WaitingMessage};

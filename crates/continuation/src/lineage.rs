@@ -31,10 +31,14 @@ impl Lineage {
         successors.iter().filter_map(|(_, successor)| Some((*successor, self.into.get(successor)?)))
     }
 
-    /// The session, its predecessor, and so on to the origin. A cycle, which no writer of ours makes, ends the walk.
+    /// The session, the one whose conversation it took over, and so on to the origin. A cycle, which no writer of ours makes, ends the walk.
     pub fn chain(&self, session: SessionId) -> Vec<SessionId> {
         let mut seen = BTreeSet::new();
-        let steps = std::iter::successors(Some(session), |at| self.into.get(at).map(|edge| edge.predecessor));
+        let before = |at: &SessionId| {
+            let edge = self.into.get(at).filter(|edge| edge.handover().is_some());
+            edge.map(|edge| edge.predecessor)
+        };
+        let steps = std::iter::successors(Some(session), before);
         steps.take_while(|session| seen.insert(*session)).collect()
     }
 

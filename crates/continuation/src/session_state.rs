@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use segue_event::{
-    AgentId, Edge, Event, EventRef, Family, Fold, ImportSource, Kind, ModelOverride, Plan, PlanEvent,
-    PlanTransfer, Recorded, RunEvent, RunId, RunOutcome, Seq, SessionEvent, SessionId, SessionStarted,
-    Timestamp, Title,
+    AgentId, Edge, Event, EventHash, EventRef, Family, Fold, ImportSource, Kind, Lane, Message,
+    MessageQueued, ModelOverride, Plan, PlanEvent, PlanTransfer, Recorded, RunEvent, RunId, RunOutcome,
+    RunQueued, Seq, SessionEvent, SessionId, SessionStarted, Timestamp, Title,
 };
 
 /// How a session stands: everything about it but its transcript.
@@ -31,6 +31,8 @@ pub struct SessionState {
     pub import: Option<ImportSource>,
     /// Its runs, and how each stands.
     pub runs: BTreeMap<RunId, RunState>,
+    /// The messages that came while a run was at work and were not taken yet, by where they were queued.
+    pub waiting_messages: BTreeMap<Seq, WaitingMessage>,
     /// Its first event.
     pub started: EventRef,
     /// When that was.
@@ -39,14 +41,85 @@ pub struct SessionState {
 
 /// How a run stands.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum RunState {
-    /// It waits for a host, or a host works on it.
-    Open {
-        /// The run that delegated it.
-        parent: Option<RunId>,
+pub struct RunState {
+    /// How urgent it is.
+    pub lane: Lane,
+    /// The message that asks for it.
+    pub trigger: Seq,
+    /// The run that delegated it; none for a person's turn.
+    pub parent: Option<RunId>,
+    /// The attempt, from 1.
+    pub attempt: u32,
+    /// The JSON Schema of the result that it owes; none for a run that owes none.
+    pub result_schema: Option<String>,
+    /// The result that it gave, as JSON text.
+    pub returned: Option<String>,
+    /// How often it was reminded of what it owes.
+    pub asked: u32,
+    /// The tasks that it delegated, in order.
+    pub children: Vec<Child>,
+    /// Where it is on its way.
+    pub phase: RunPhase,
+}
+
+/// A task that a run delegated.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Child {
+    /// The session that works on it.
+    pub session: SessionId,
+    /// The run there.
+    pub run: RunId,
+}
+
+/// Where a run is on its way.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum RunPhase {
+    /// It waits for a host.
+    Queued,
+    /// A host works on it.
+    Running {
+        /// The id of the host's start.
+        host: String,
     },
+    /// It waits for the tasks that it delegated.
+    Waiting,
     /// It is over.
     Ended(RunOutcome),
+}
+
+impl RunState {
+    /// Whether it is over.
+    pub const fn is_over(&self) -> bool {
+        matches!(self.phase, RunPhase::Ended(_))
+    }
+
+    /// Whether it owes a result that it has not given.
+    pub const fn owes_result(&self) -> bool {
+        self.result_schema.is_some() && self.returned.is_none()
+    }
+
+    fn queued(queued: &RunQueued) -> Self {
+        Self {
+            lane: queued.lane,
+            trigger: queued.trigger,
+            parent: queued.parent,
+            attempt: queued.attempt,
+            result_schema: queued.result_schema.clone(),
+            returned: None,
+            asked: 0,
+            children: Vec::new(),
+            phase: RunPhase::Queued,
+        }
+    }
+}
+
+/// A message that no turn has taken yet.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct WaitingMessage {
+    /// Its id.
+    pub event: EventHash,
+    /// The message.
+    pub message: Message,
 }
 
 /// The events that make up a [`SessionState`].
@@ -94,6 +167,7 @@ impl SessionState {
             edge: edge.map(|edge| *edge),
             import,
             runs: BTreeMap::new(),
+            waiting_messages: BTreeMap::new(),
             started: EventRef { seq: first.seq, event: first.hash },
             started_at: first.time,
         })
@@ -112,7 +186,8 @@ impl SessionState {
         let Some((set_at, _)) = &self.plan else { return PlanSituation::None };
         // A plan that was set after the session was continued is open again: the session branched.
         let transfers = successors.into_iter().filter(|edge| edge.predecessor_head.seq >= *set_at);
-        transfers.fold(PlanSituation::Open, |situation, edge| match edge.manifest.plan {
+        let handovers = transfers.filter_map(Edge::handover);
+        handovers.fold(PlanSituation::Open, |situation, handover| match handover.manifest.plan {
             PlanTransfer::Carry => PlanSituation::HandedOver,
             PlanTransfer::Close => PlanSituation::Closed,
             PlanTransfer::Omit => situation,
@@ -140,7 +215,7 @@ impl Fold for SessionState {
         match &recorded.event {
             StateEvent::Session(event) => self.session_event(event),
             StateEvent::Plan(PlanEvent::PlanSet(plan)) => self.plan = Some((recorded.seq, plan.clone())),
-            StateEvent::Run(event) => self.run_event(event),
+            StateEvent::Run(event) => self.run_event(recorded, event),
         }
     }
 }
@@ -160,12 +235,46 @@ impl SessionState {
         }
     }
 
-    fn run_event(&mut self, event: &RunEvent) {
-        let (run, state) = match event {
-            RunEvent::RunQueued(queued) => (queued.run, RunState::Open { parent: queued.parent }),
-            RunEvent::RunStarted(_) => return,
-            RunEvent::RunEnded(ended) => (ended.run, RunState::Ended(ended.outcome.clone())),
-        };
-        self.runs.insert(run, state);
+    fn run_event(&mut self, recorded: &Recorded<StateEvent>, event: &RunEvent) {
+        match event {
+            RunEvent::RunQueued(queued) => self.run_queued(queued),
+            RunEvent::MessageQueued(MessageQueued { message }) => {
+                let waiting = WaitingMessage { event: recorded.hash, message: message.clone() };
+                self.waiting_messages.insert(recorded.seq, waiting);
+            }
+            RunEvent::QueuedMessageTaken(taken) => drop(self.waiting_messages.remove(&taken.queued)),
+            RunEvent::RunStarted(started) => self.change_run(started.run, |run| {
+                run.attempt = started.attempt;
+                run.phase = RunPhase::Running { host: started.host.clone() };
+            }),
+            RunEvent::RunWaiting(waiting) => {
+                self.change_run(waiting.run, |run| run.phase = RunPhase::Waiting);
+            }
+            RunEvent::ChildDelegated(child) => self.change_run(child.run, |run| {
+                run.children.push(Child { session: child.child, run: child.child_run });
+            }),
+            RunEvent::ResultReturned(returned) => {
+                self.change_run(returned.run, |run| run.returned = Some(returned.value.clone()));
+            }
+            RunEvent::ObligationsAsked(asked) => self.change_run(asked.run, |run| run.asked += 1),
+            RunEvent::RunEnded(ended) => {
+                self.change_run(ended.run, |run| run.phase = RunPhase::Ended(ended.outcome.clone()));
+            }
+            // The lease stands in a session of its own.
+            RunEvent::LeaseTaken(_) => {}
+        }
+    }
+
+    /// A run that is queued again goes on with what it has done.
+    fn run_queued(&mut self, queued: &RunQueued) {
+        let run = self.runs.entry(queued.run).or_insert_with(|| RunState::queued(queued));
+        (run.attempt, run.phase) = (queued.attempt, RunPhase::Queued);
+    }
+
+    /// Changes a run that was queued; what never was is no run.
+    fn change_run(&mut self, run: RunId, change: impl FnOnce(&mut RunState)) {
+        if let Some(run) = self.runs.get_mut(&run) {
+            change(run);
+        }
     }
 }

@@ -9,8 +9,6 @@ use crate::{ContinuationId, EventHash, Manifest, RunId, Seq, SessionId, Timestam
 pub struct Edge {
     /// The transition's own id.
     pub continuation: ContinuationId,
-    /// What kind of transition it is.
-    pub kind: EdgeKind,
     /// The session that was continued.
     pub predecessor: SessionId,
     /// The predecessor's title when it was continued.
@@ -21,14 +19,58 @@ pub struct Edge {
     pub origin: SessionId,
     /// Who asked for the transition: together with the predecessor the key under which it happens once.
     pub initiator: Initiator,
-    /// The message of the predecessor that the successor answers.
-    pub initiating: EventRef,
-    /// Why.
-    pub reason: Reason,
     /// When.
     pub created_at: Timestamp,
+    /// What kind of transition it is, and what belongs to that kind.
+    pub transition: Transition,
+}
+
+impl Edge {
+    /// What kind of transition it is.
+    pub const fn kind(&self) -> EdgeKind {
+        match &self.transition {
+            Transition::Continue(_) => EdgeKind::Continue,
+            Transition::Delegate(_) => EdgeKind::Delegate,
+        }
+    }
+
+    /// What was handed over; none where the successor did not take over the conversation.
+    pub const fn handover(&self) -> Option<&Handover> {
+        match &self.transition {
+            Transition::Continue(handover) => Some(handover),
+            Transition::Delegate(_) => None,
+        }
+    }
+}
+
+/// What happened between two sessions.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Transition {
+    /// The conversation was carried over at a semantic boundary, with a handoff.
+    Continue(Box<Handover>),
+    /// A run gave a task to a session of its own.
+    Delegate(Delegation),
+}
+
+/// What a successor was given, and why.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Handover {
+    /// The message of the predecessor that the successor answers.
+    pub initiating: EventRef,
+    /// Why the conversation was carried over.
+    pub reason: Reason,
     /// What the successor's first context was built from.
     pub manifest: Manifest,
+}
+
+/// A task that a run gave to a session of its own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Delegation {
+    /// The run that works on the task.
+    pub run: RunId,
+    /// The run that waits for it.
+    pub parent: RunId,
 }
 
 /// What kind of transition an edge is. All of them form one graph.
@@ -37,6 +79,8 @@ pub struct Edge {
 pub enum EdgeKind {
     /// Carried over at a semantic boundary, with a handoff.
     Continue,
+    /// A task that a run gave away.
+    Delegate,
 }
 
 impl EdgeKind {
@@ -44,6 +88,7 @@ impl EdgeKind {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Continue => "continue",
+            Self::Delegate => "delegate",
         }
     }
 }

@@ -6,7 +6,11 @@ use bytes::Bytes;
 
 use crate::import::{ImportProgress, ImportedLine};
 use crate::plan::Plan;
-use crate::run::{RunEnded, RunQueued, RunStarted};
+use crate::receipt::Receipt;
+use crate::run::{
+    ChildDelegated, LeaseTaken, MessageQueued, ObligationsAsked, QueuedMessageTaken, ResultReturned,
+    RunEnded, RunQueued, RunStarted, RunWaiting,
+};
 use crate::session::{ModelOverride, SessionDescribed, SessionStarted, SessionTitled};
 use crate::transcript::{ErrorNoted, ToolResult, Unreadable};
 use crate::{Message, codec};
@@ -106,6 +110,22 @@ events! {
     RunStarted(RunStarted) = 49 v 1;
     /// A run ended.
     RunEnded(RunEnded) = 50 v 1;
+    /// A run waits for the tasks that it delegated.
+    RunWaiting(RunWaiting) = 51 v 1;
+    /// A run gave a task to a session of its own.
+    ChildDelegated(ChildDelegated) = 52 v 1;
+    /// A run gave the result that it owed.
+    ResultReturned(ResultReturned) = 53 v 1;
+    /// A run was reminded of what it owes.
+    ObligationsAsked(ObligationsAsked) = 54 v 1;
+    /// A message came while a run was at work.
+    MessageQueued(MessageQueued) = 55 v 1;
+    /// A queued message found its place.
+    QueuedMessageTaken(QueuedMessageTaken) = 56 v 1;
+    /// A host took over the queue of runs.
+    LeaseTaken(LeaseTaken) = 57 v 1;
+    /// A prompt was given to a model.
+    Receipt(Receipt) = 64 v 1;
     /// One line of a source, byte for byte.
     ImportedLine(ImportedLine) = 80 v 1;
     /// How far a source was read.

@@ -4,8 +4,10 @@
 //! [`ContinuationEvent`].
 
 use crate::{
-    Edge, ErrorNoted, Event, ImportProgress, ImportedLine, Kind, Message, ModelOverride, Plan, RunEnded,
-    RunQueued, RunStarted, SessionDescribed, SessionStarted, SessionTitled, ToolResult, Unreadable,
+    ChildDelegated, Edge, ErrorNoted, Event, ImportProgress, ImportedLine, Kind, LeaseTaken, Message,
+    MessageQueued, ModelOverride, ObligationsAsked, Plan, QueuedMessageTaken, Receipt, ResultReturned,
+    RunEnded, RunQueued, RunStarted, RunWaiting, SessionDescribed, SessionStarted, SessionTitled, ToolResult,
+    Unreadable,
 };
 
 /// A subset of the events.
@@ -171,8 +173,30 @@ family!(
         RunQueued(RunQueued),
         /// A run began.
         RunStarted(RunStarted),
+        /// A run waits for the tasks that it delegated.
+        RunWaiting(RunWaiting),
+        /// A run gave a task to a session of its own.
+        ChildDelegated(ChildDelegated),
+        /// A run gave the result that it owed.
+        ResultReturned(ResultReturned),
+        /// A run was reminded of what it owes.
+        ObligationsAsked(ObligationsAsked),
+        /// A message came while a run was at work.
+        MessageQueued(MessageQueued),
+        /// A queued message found its place.
+        QueuedMessageTaken(QueuedMessageTaken),
         /// A run ended.
         RunEnded(RunEnded),
+        /// A host took over the queue of runs.
+        LeaseTaken(LeaseTaken),
+    }
+);
+
+family!(
+    /// What models were given.
+    ReceiptEvent {
+        /// A prompt was given to a model.
+        Receipt(Receipt),
     }
 );
 
@@ -198,6 +222,7 @@ mod tests {
                 || TranscriptEvent::accepts(*kind)
                 || PlanEvent::accepts(*kind)
                 || RunEvent::accepts(*kind)
+                || ReceiptEvent::accepts(*kind)
                 || ImportEvent::accepts(*kind);
             assert!(belongs, "{name} belongs to no family");
         }

@@ -24,6 +24,7 @@ mod manifest;
 mod number;
 mod plan;
 mod raw;
+mod receipt;
 mod run;
 mod session;
 mod text_form;
@@ -34,10 +35,11 @@ pub use codec::CodecError;
 pub use content::{
     Attachment, Author, Block, Message, MessageOrigin, ModelName, Provenance, Role, Thinking, ToolCall, Usage,
 };
-pub use edge::{Edge, EdgeKind, EventRef, Initiator, Reason};
+pub use edge::{Delegation, Edge, EdgeKind, EventRef, Handover, Initiator, Reason, Transition};
 pub use event::{Event, Kind, Opaque, SchemaVersion};
 pub use family::{
-    ContinuationEvent, Family, ImportEvent, KindSet, PlanEvent, RunEvent, SessionEvent, TranscriptEvent,
+    ContinuationEvent, Family, ImportEvent, KindSet, PlanEvent, ReceiptEvent, RunEvent, SessionEvent,
+    TranscriptEvent,
 };
 pub use fold::Fold;
 pub use header::{EventHeader, HEADER_BYTES};
@@ -50,7 +52,11 @@ pub use manifest::{
 pub use number::{Position, Seq, SeqRange};
 pub use plan::{Plan, PlanStep, StepStatus};
 pub use raw::{Prepared, RawEvent, Recorded};
-pub use run::{Continued, Lane, RunEnded, RunOutcome, RunQueued, RunStarted};
+pub use receipt::{Receipt, TranscriptReceipt};
+pub use run::{
+    ChildDelegated, Continued, Lane, LeaseTaken, MessageQueued, ObligationsAsked, QueuedMessageTaken,
+    ResultReturned, RunEnded, RunOutcome, RunQueued, RunStarted, RunWaiting, TakenTo,
+};
 pub use session::{ModelOverride, SessionDescribed, SessionStarted, SessionTitled, Title, TitleSource};
 pub use time::Timestamp;
 pub use transcript::{CallRef, CallSite, ErrorNoted, ResultStatus, ToolResult, Touched, Unreadable};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{EventHash, Position, SeqRange, SessionId};
+use crate::{BlobId, EventHash, Position, SeqRange, SessionId};
 
 /// The account of one projection: every byte of it, and everything that was left out.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -44,6 +44,11 @@ impl Digest {
     /// Measures bytes.
     pub fn of(bytes: &[u8]) -> Self {
         Self { bytes: bytes.len() as u64, blake3: blake3::hash(bytes).into() }
+    }
+
+    /// The blob that holds the bytes, if they were kept as one.
+    pub const fn as_blob(&self) -> BlobId {
+        BlobId::from_bytes(*self.blake3.as_bytes())
     }
 }
 

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use segue_event::{
-    Attachment, BlobId, Block, Event, Hole, Position, RawEvent, Recorded, Seq, SessionId, chain,
+    Attachment, BlobId, Block, Digest, Event, Hole, MessageQueued, Position, RawEvent, Recorded, Seq,
+    SessionId, chain,
 };
 
 use crate::{EventLog, Head, LogError};
@@ -126,10 +127,11 @@ impl Check {
 /// Every blob that an event names.
 fn named_blobs(recorded: &Recorded) -> Vec<BlobId> {
     match &recorded.event {
-        Event::Message(message) => {
+        Event::Message(message) | Event::MessageQueued(MessageQueued { message }) => {
             let attached = message.attachments.iter().map(|attachment| attachment.blob);
             blobs_in(&message.blocks).chain(attached).collect()
         }
+        Event::Receipt(receipt) => receipt.fixed.iter().map(Digest::as_blob).collect(),
         Event::ToolResult(result) => blobs_in(&result.blocks).collect(),
         Event::Unreadable(unreadable) => vec![unreadable.blob],
         Event::ImportedLine(line) => line.holes.iter().map(Hole::blob).collect(),

@@ -24,20 +24,6 @@ pub struct ToolCaller {
     pub call: CallRef,
     /// What came before in the same batch of calls.
     pub batch: Batch,
-    /// What kind of run it is.
-    pub kind: RunKind,
-}
-
-/// What kind of run calls a tool.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum RunKind {
-    /// A turn, with so many delegated tasks unfinished.
-    Turn {
-        /// Delegated tasks that the run waits for.
-        parked_children: usize,
-    },
-    /// A run that owes a typed result.
-    Typed,
 }
 
 impl Asker {
@@ -48,6 +34,14 @@ impl Asker {
         }
     }
 
+    /// The tool call, if a model asks.
+    pub(crate) fn call(&self) -> Option<&CallRef> {
+        match self {
+            Self::Person { .. } => None,
+            Self::Tool(caller) => Some(&caller.call),
+        }
+    }
+
     pub(crate) fn batch(&self) -> Batch {
         match self {
             Self::Person { .. } => Batch::First,
@@ -55,15 +49,25 @@ impl Asker {
         }
     }
 
-    pub(crate) fn situation(&self, state: &SessionState) -> RunSituation {
-        let Self::Tool(caller) = self else { return RunSituation::Person };
-        match (state.runs.get(&caller.run), caller.kind) {
-            (None | Some(RunState::Ended(_)), _) => RunSituation::Ended,
-            (Some(RunState::Open { parent: Some(_) }), _) => RunSituation::Delegated,
-            (Some(RunState::Open { parent: None }), RunKind::Typed) => RunSituation::Typed,
-            (Some(RunState::Open { parent: None }), RunKind::Turn { parked_children }) => {
-                RunSituation::Turn { parked_children }
-            }
+    /// The run that asks; none for a person, or if there is no such run.
+    pub(crate) fn run<'a>(&self, state: &'a SessionState) -> Option<&'a RunState> {
+        match self {
+            Self::Person { .. } => None,
+            Self::Tool(caller) => state.runs.get(&caller.run),
+        }
+    }
+
+    /// How the asker stands, given how many of the tasks that its run delegated are unfinished.
+    pub(crate) fn situation(&self, state: &SessionState, parked_children: usize) -> RunSituation {
+        if matches!(self, Self::Person { .. }) {
+            return RunSituation::Person;
+        }
+        match self.run(state) {
+            None => RunSituation::Ended,
+            Some(run) if run.is_over() => RunSituation::Ended,
+            Some(run) if run.parent.is_some() => RunSituation::Delegated,
+            Some(run) if run.result_schema.is_some() => RunSituation::Typed,
+            Some(_) => RunSituation::Turn { parked_children },
         }
     }
 }

@@ -13,6 +13,11 @@ pub(crate) fn refusal(predecessor: SessionId, initiator: &Initiator) -> Result<C
     ClaimKey::new(format!("refusal/{predecessor}/{}", digest(initiator).to_hex()))
 }
 
+/// Taken by the task that one initiator gave away.
+pub(crate) fn delegation(parent: SessionId, initiator: &Initiator) -> Result<ClaimKey, LogError> {
+    ClaimKey::new(format!("delegation/{parent}/{}", digest(initiator).to_hex()))
+}
+
 fn digest(initiator: &Initiator) -> blake3::Hash {
     let mut hasher = blake3::Hasher::new();
     let mut enter = |bytes: &[u8]| {

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use segue_continuation::caps::AGENT_SUCCESSORS_MAX;
 use segue_continuation::{
-    Approved, Decision, Initiating, Measured, Refusal, Replayed, Request, SessionState, ThreadHead, View,
-    decide, normalise,
+    Approved, Decision, Initiating, Measured, Refusal, Replayed, Request, RunState, SessionState, ThreadHead,
+    View, decide, normalise,
 };
 use segue_event::{
     Author, Block, ContinuationEvent, ContinuationId, EventRef, Kind, KindSet, Message, Recorded, Seq,
@@ -155,7 +155,7 @@ impl Workspace {
         let log = &*self.log;
         let sources = measured.map(|measured| measured.request.sources.as_slice()).unwrap_or_default();
         Ok(View {
-            run: asker.situation(state),
+            run: asker.situation(state, parked_children(log, asker.run(state))?),
             batch: asker.batch(),
             agent_successors: agent_successors(log, state.session)?,
             initiating: message.map_or(Initiating::None, classify),
@@ -295,6 +295,16 @@ fn refused_before(log: &dyn EventLog, session: SessionId, asker: &Asker) -> Resu
         }),
         _ => None,
     }))
+}
+
+/// How many of the tasks that a run delegated are unfinished.
+pub(crate) fn parked_children(log: &dyn EventLog, run: Option<&RunState>) -> Result<usize, LogError> {
+    let children = run.map(|run| run.children.as_slice()).unwrap_or_default();
+    children.iter().try_fold(0, |parked, child| {
+        let state = session_state(log, child.session)?;
+        let run = state.as_ref().and_then(|state| state.runs.get(&child.run));
+        Ok(parked + usize::from(run.is_some_and(|run| !run.is_over())))
+    })
 }
 
 /// How many successors agents made of a session: each took the next of a row of claims.

@@ -1,6 +1,6 @@
 //! What can go wrong with a workspace.
 
-use segue_event::{ContinuationId, SessionId};
+use segue_event::{ContinuationId, RunId, SessionId};
 use segue_log::{LogError, LogErrorKind};
 use segue_thread::{ThreadError, ThreadErrorKind};
 
@@ -21,6 +21,8 @@ pub enum ErrorKind {
     BeyondCaps,
     /// Others kept changing the session; try again.
     Contended,
+    /// The run is over, or there is none.
+    NoOpenRun,
     /// Reading failed, as the thread crate has it.
     Thread(ThreadErrorKind),
     /// The log failed, as the log crate has it.
@@ -39,6 +41,8 @@ pub(crate) enum Detail {
     BeyondCaps(ContinuationId),
     #[error("session {session} kept changing; gave up after {tries} tries: try again")]
     Contended { session: SessionId, tries: u32 },
+    #[error("run {0} is over, or there is no such run")]
+    NoOpenRun(RunId),
     #[error(transparent)]
     Thread(ThreadError),
     #[error(transparent)]
@@ -53,6 +57,7 @@ impl Error {
             Detail::NotContinued(_) => ErrorKind::NotContinued,
             Detail::BeyondCaps(_) => ErrorKind::BeyondCaps,
             Detail::Contended { .. } => ErrorKind::Contended,
+            Detail::NoOpenRun(_) => ErrorKind::NoOpenRun,
             Detail::Thread(error) => match (error.kind(), error.as_log_error()) {
                 (ThreadErrorKind::SessionNotFound, _) => ErrorKind::SessionNotFound,
                 (_, Some(error)) => ErrorKind::Log(error.kind()),

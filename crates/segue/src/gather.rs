@@ -32,7 +32,8 @@ pub(crate) fn gather(log: &dyn EventLog, given: Given<'_>) -> Result<Input, LogE
     let recipe = Recipe::of(given.origin.reason);
     // What is cited, or is the predecessor's own projection, is no candidate; read that much more.
     let wanted = recipe.recent_entries_max + cited_entries(&cited, given.origin.predecessor) + 1;
-    let was_continued = given.predecessor.edge.is_some();
+    let edge = given.predecessor.edge.as_ref();
+    let was_continued = edge.is_some_and(|edge| edge.handover().is_some());
     let recent = Recent {
         entries: recent(log, &given.origin, wanted)?,
         projection: was_continued.then_some(PROJECTION_SEQ),
@@ -98,7 +99,7 @@ fn read_whole(
 }
 
 fn earlier(predecessor: &SessionState) -> Option<EarlierHandoff> {
-    let handoff = &predecessor.edge.as_ref()?.manifest.handoff;
+    let handoff = &predecessor.edge.as_ref()?.handover()?.manifest.handoff;
     Some(EarlierHandoff {
         thread: predecessor.session,
         seq: PROJECTION_SEQ,

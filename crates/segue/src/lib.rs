@@ -31,6 +31,7 @@
 mod asker;
 mod claims;
 mod continuing;
+mod delegating;
 mod error;
 mod gather;
 mod host;
@@ -49,8 +50,9 @@ pub use segue_projection as projection;
 pub use segue_prompt as prompt;
 pub use segue_thread as thread;
 
-pub use asker::{Asker, RunKind, ToolCaller};
+pub use asker::{Asker, ToolCaller};
 pub use continuing::{ContinuedSession, Outcome, Preview};
+pub use delegating::{Delegated, Task};
 pub use error::{Error, ErrorKind};
 pub use host::{Host, SystemHost};
 pub use reader::{Overview, Reader, Scope};

@@ -1,7 +1,7 @@
 //! Compiling a stored continuation again, from the record alone.
 
 use segue_continuation::Budget;
-use segue_event::{Block, Digest, Edge, Event, SeqRange, SessionId};
+use segue_event::{Block, Digest, Edge, Event, Handover, SeqRange, SessionId};
 use segue_log::{Direction, EventLog, LogError};
 use segue_projection::{COMPILER, Origin, Projection, admit, compile};
 
@@ -15,6 +15,8 @@ use crate::{Error, Workspace};
 pub struct Recompiled {
     /// The edge as it is stored, with its manifest.
     pub edge: Edge,
+    /// What was handed over, as it is stored.
+    pub handover: Handover,
     /// The projection as it is stored.
     pub stored: String,
     /// The projection as it comes out now.
@@ -47,8 +49,9 @@ impl Workspace {
         let state = session_state(log, successor)?.ok_or(Detail::SessionNotFound(successor))?;
         let edge = state.edge.ok_or(Detail::NotContinued(successor))?;
         let stored = stored_projection(log, successor)?;
-        let compiled = compile_again(log, &edge)?;
-        let manifest = &edge.manifest;
+        let handover = edge.handover().ok_or(Detail::NotContinued(successor))?;
+        let compiled = compile_again(log, &edge, handover)?;
+        let manifest = &handover.manifest;
         let verdict = if Digest::of(stored.as_bytes()) != manifest.projection {
             Verdict::Altered
         } else if manifest.compiler != COMPILER {
@@ -58,25 +61,26 @@ impl Workspace {
         } else {
             Verdict::Different
         };
-        Ok(Recompiled { edge, stored, compiled, verdict })
+        let handover = handover.clone();
+        Ok(Recompiled { edge, handover, stored, compiled, verdict })
     }
 }
 
-fn compile_again(log: &dyn EventLog, edge: &Edge) -> Result<Projection, Error> {
+fn compile_again(log: &dyn EventLog, edge: &Edge, handover: &Handover) -> Result<Projection, Error> {
     let predecessor = edge.predecessor;
     let predecessor = session_state(log, predecessor)?.ok_or(Detail::SessionNotFound(predecessor))?;
-    let manifest = &edge.manifest;
+    let manifest = &handover.manifest;
     let bytes = usize::try_from(manifest.budget_bytes).unwrap_or(usize::MAX);
     let budget = Budget::new(bytes).unwrap_or_default();
     let admitted = admit(budget, manifest.handoff.clone(), manifest.sources.clone())
         .map_err(|_| Detail::BeyondCaps(edge.continuation))?;
     let origin = Origin {
         continuation: edge.continuation,
-        reason: edge.reason,
+        reason: handover.reason,
         first: edge.origin,
         predecessor: edge.predecessor,
         predecessor_title: edge.predecessor_title.clone(),
-        initiating: edge.initiating.seq,
+        initiating: handover.initiating.seq,
     };
     let given = Given {
         origin,

@@ -2,9 +2,9 @@
 
 use segue_continuation::{Refusal, Request, SessionState};
 use segue_event::{
-    Author, Block, Continued, Edge, Event, EventRef, Lane, Message, MessageOrigin, Plan, PlanTransfer,
-    Recorded, ResultStatus, Role, RunEnded, RunId, RunOutcome, RunQueued, Seq, SessionId, SessionStarted,
-    Timestamp, Title, TitleSource, ToolResult,
+    Author, Block, Continued, Edge, Event, EventRef, Handover, Lane, Message, MessageOrigin, Plan,
+    PlanTransfer, Recorded, ResultStatus, Role, RunEnded, RunId, RunOutcome, RunQueued, Seq, SessionId,
+    SessionStarted, Timestamp, Title, TitleSource, ToolResult, Transition,
 };
 use segue_log::{Commit, Expected, LogError, NewEvent};
 use segue_projection::{Diagnostic, Origin, Projection};
@@ -83,16 +83,17 @@ fn opening_events(ready: Ready, initiator: segue_event::Initiator, run: RunId) -
     let Ready { predecessor, head, origin, request, plan, message, projection, now, .. } = ready;
     let edge = Edge {
         continuation: origin.continuation,
-        kind: segue_event::EdgeKind::Continue,
         predecessor: origin.predecessor,
         predecessor_title: origin.predecessor_title,
         predecessor_head: head,
         origin: origin.first,
         initiator,
-        initiating: EventRef { seq: message.seq, event: message.hash },
-        reason: origin.reason,
         created_at: now,
-        manifest: projection.manifest,
+        transition: Transition::Continue(Box::new(Handover {
+            initiating: EventRef { seq: message.seq, event: message.hash },
+            reason: origin.reason,
+            manifest: projection.manifest,
+        })),
     };
     let started = SessionStarted {
         agent: predecessor.agent,
@@ -112,7 +113,14 @@ fn opening_events(ready: Ready, initiator: segue_event::Initiator, run: RunId) -
         }),
         ..message.event
     };
-    let queued = RunQueued { run, lane: Lane::Interactive, trigger: MESSAGE_SEQ, parent: None, attempt: 1 };
+    let queued = RunQueued {
+        run,
+        lane: Lane::Interactive,
+        trigger: MESSAGE_SEQ,
+        parent: None,
+        attempt: 1,
+        result_schema: None,
+    };
     vec![
         started.into(),
         Message::text(Role::User, Author::System, projection.text).into(),

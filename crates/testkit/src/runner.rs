@@ -12,7 +12,7 @@ use segue::event::{
 };
 use segue::log::EventLog;
 use segue::thread::RecallLimits;
-use segue::{Asker, Host as _, NewSession, Options, Outcome, Preview, RunKind, Scope, ToolCaller, Workspace};
+use segue::{Asker, Host as _, NewSession, Options, Outcome, Preview, Scope, Task, ToolCaller, Workspace};
 use serde_json::Value;
 
 use crate::scenario::{Call, PlanLine};
@@ -99,7 +99,8 @@ impl Run {
                 self.result(session, call, tool, text, *failed)
             }
             Step::Plan { session, steps } => self.plan(session, steps),
-            Step::Run { session, run, delegated_by } => self.run(session, run, delegated_by),
+            Step::Run { session, run, typed } => self.run(session, run, *typed),
+            Step::Delegate { session, run, child, task } => self.delegate(session, run, child, task),
             Step::EndRun { session, run } => self.end_run(session, run),
             Step::Continue { session, successor, by, arguments, dry_run: false } => {
                 self.continue_session(session, successor, by, arguments)
@@ -198,16 +199,32 @@ impl Run {
         Ok(())
     }
 
-    fn run(&mut self, session: &str, name: &str, delegated_by: &str) -> Result<(), String> {
+    fn run(&mut self, session: &str, name: &str, typed: bool) -> Result<(), String> {
         let id = self.session(session)?;
         let head = self.workspace.log().head(id).map_err(in_words)?.map_or(Seq::FIRST, |head| head.seq);
         let run = RunId::v7(self.ids.now(), self.ids.random());
-        let parent = self.runs.get(delegated_by).copied();
-        let queued = RunQueued { run, lane: Lane::Interactive, trigger: head, parent, attempt: 1 };
+        let queued = RunQueued {
+            run,
+            lane: Lane::Interactive,
+            trigger: head,
+            parent: None,
+            attempt: 1,
+            result_schema: typed.then(|| "{}".to_owned()),
+        };
         let started = RunStarted { run, attempt: 1, host: "fixture".to_owned() };
         let events: [segue::event::Event; 2] = [queued.into(), started.into()];
         self.workspace.append(id, events).map_err(in_words)?;
         self.runs.insert(name.to_owned(), run);
+        Ok(())
+    }
+
+    fn delegate(&mut self, session: &str, run: &str, child: &str, task: &str) -> Result<(), String> {
+        let (id, run) = (self.session(session)?, self.run_id(run)?);
+        let task = Task { text: task.to_owned(), title: child.to_owned(), result_schema: None };
+        let asker = Asker::Person { request: child.to_owned() };
+        let delegated = self.workspace.delegate(id, run, &asker, &task).map_err(in_words)?;
+        self.sessions.insert(child.to_owned(), delegated.session);
+        self.runs.insert(child.to_owned(), delegated.run);
         Ok(())
     }
 
@@ -271,15 +288,10 @@ impl Run {
     fn asker(&self, session: SessionId, by: &Caller) -> Result<Asker, String> {
         Ok(match by {
             Caller::Person(request) => Asker::Person { request: request.clone() },
-            Caller::Tool { run, call, parked_children, typed, after_continue } => Asker::Tool(ToolCaller {
+            Caller::Tool { run, call, after_continue } => Asker::Tool(ToolCaller {
                 run: self.run_id(run)?,
                 call: self.call(session, call),
                 batch: if *after_continue { Batch::AfterContinue } else { Batch::First },
-                kind: if *typed {
-                    RunKind::Typed
-                } else {
-                    RunKind::Turn { parked_children: *parked_children }
-                },
             }),
         })
     }

@@ -81,9 +81,21 @@ pub enum Step {
         session: String,
         /// The run's name in this fixture.
         run: String,
-        /// The name of the run that delegated it; empty for none.
+        /// Whether it owes a typed result.
         #[serde(default)]
-        delegated_by: String,
+        typed: bool,
+    },
+    /// A run gives a task to a session of its own.
+    Delegate {
+        /// Where.
+        session: String,
+        /// The run that waits for it.
+        run: String,
+        /// The child's name in this fixture, as a session and as a run.
+        #[serde(rename = "as")]
+        child: String,
+        /// What is to be done.
+        task: String,
     },
     /// A run ends.
     EndRun {
@@ -160,12 +172,6 @@ pub enum Caller {
         run: String,
         /// The provider's id of the call; with an empty one the newest call of the session is meant.
         call: String,
-        /// Delegated tasks that the run waits for.
-        #[serde(default)]
-        parked_children: usize,
-        /// Whether the run owes a typed result.
-        #[serde(default)]
-        typed: bool,
         /// Whether an earlier call of the same batch continues already.
         #[serde(default)]
         after_continue: bool,

@@ -56,6 +56,14 @@ fn show_event(raw: &RawEvent) -> Result<String, LogError> {
         Event::RunQueued(body) => to_json(body),
         Event::RunStarted(body) => to_json(body),
         Event::RunEnded(body) => to_json(body),
+        Event::RunWaiting(body) => to_json(body),
+        Event::ChildDelegated(body) => to_json(body),
+        Event::ResultReturned(body) => to_json(body),
+        Event::ObligationsAsked(body) => to_json(body),
+        Event::MessageQueued(body) => to_json(body),
+        Event::QueuedMessageTaken(body) => to_json(body),
+        Event::LeaseTaken(body) => to_json(body),
+        Event::Receipt(body) => to_json(body),
         Event::ImportedLine(line) => Value::String(String::from_utf8_lossy(&line.bytes).into_owned()),
         Event::ImportProgress(body) => to_json(body),
         Event::Opaque(_) => Value::Null,
@@ -115,7 +123,8 @@ fn edges(run: &Run) -> Result<String, Error> {
 fn projections(run: &Run) -> Result<String, Error> {
     let mut text = String::new();
     for (name, session) in &run.sessions {
-        if run.workspace.reader(Scope::Workspace).state(*session)?.edge.is_some() {
+        let edge = run.workspace.reader(Scope::Workspace).state(*session)?.edge;
+        if edge.is_some_and(|edge| edge.handover().is_some()) {
             let recompiled = run.workspace.recompile(*session)?;
             text.push_str(&format!(
                 "{name}, compiled again: {:?}\n{}\n",

@@ -8,7 +8,7 @@ use segue_log::{Direction, EventLog, LogError};
 use crate::ThreadError;
 use crate::error::Detail;
 
-/// A session and its ancestors, newest first.
+/// A session and its ancestors, newest first. A delegated task begins a chain of its own.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Chain(Vec<SessionId>);
 
@@ -39,6 +39,7 @@ impl Chain {
         let mut seen = BTreeSet::from([session]);
         let mut at = session;
         while let Some(edge) = edge_into(at)?
+            && edge.handover().is_some()
             && seen.insert(edge.predecessor)
         {
             if chain.len() == Self::SESSIONS_MAX {

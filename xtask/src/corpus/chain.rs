@@ -57,7 +57,7 @@ fn continue_once(workspace: &Workspace, predecessor: SessionId, round: usize) ->
 fn check_projection(workspace: &Workspace, successor: SessionId) -> anyhow::Result<()> {
     let recompiled = workspace.recompile(successor)?;
     ensure!(recompiled.verdict == Verdict::Same, "compiled again: {:?}", recompiled.verdict);
-    let manifest = &recompiled.edge.manifest;
+    let manifest = &recompiled.handover.manifest;
     ensure!(recompiled.stored.len() as u64 <= manifest.budget_bytes, "over budget");
     let parts: u64 = manifest.parts.iter().map(|part| part.digest.bytes).sum();
     ensure!(parts == manifest.projection.bytes, "the parts are not the whole");

@@ -65,9 +65,7 @@ impl Tree<'_> {
             let title = one_line(&self.reader.state(session)?.title.text);
             let mark = if session == self.marked { " *" } else { "" };
             let how = match self.lineage.edge_into(session) {
-                Some(edge) if depth > 0 => {
-                    format!("└ {} at [{}] {}: ", edge.reason.as_str(), edge.initiating.seq, edge.created_at)
-                }
+                Some(edge) if depth > 0 => format!("└ {} {}: ", how(edge), edge.created_at),
                 _ => String::new(),
             };
             text.push_str(&format!("{}{how}{session} {title}{mark}\n", "  ".repeat(depth)));
@@ -76,15 +74,24 @@ impl Tree<'_> {
     }
 }
 
+/// How a session came from another.
+fn how(edge: &Edge) -> String {
+    match edge.handover() {
+        Some(handover) => format!("{} at [{}]", handover.reason.as_str(), handover.initiating.seq),
+        None => edge.kind().as_str().to_owned(),
+    }
+}
+
 fn to_json(successor: SessionId, edge: &Edge) -> Value {
+    let handover = edge.handover();
     json!({
         "continuation": edge.continuation.to_string(),
-        "kind": edge.kind,
+        "kind": edge.kind(),
         "predecessor": edge.predecessor.to_string(),
         "successor": successor.to_string(),
-        "reason": edge.reason,
-        "initiating": edge.initiating,
+        "reason": handover.map(|handover| handover.reason),
+        "initiating": handover.map(|handover| handover.initiating),
         "created_at": edge.created_at.to_string(),
-        "manifest": edge.manifest,
+        "manifest": handover.map(|handover| &handover.manifest),
     })
 }

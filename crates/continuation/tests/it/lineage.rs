@@ -2,9 +2,9 @@
 
 use segue_continuation::{Lineage, PlanSituation, SessionState, StateEvent};
 use segue_event::{
-    AgentId, ContinuationEvent, ContinuationId, Digest, Edge, EdgeKind, Event, EventHash, EventRef,
-    Fold as _, Handoff, Initiator, Manifest, Plan, PlanTransfer, Position, Reason, Recorded, Seq, SessionId,
-    SessionStarted, SessionTitled, Timestamp, Title, TitleSource,
+    AgentId, ContinuationEvent, ContinuationId, Digest, Edge, Event, EventHash, EventRef, Fold as _, Handoff,
+    Handover, Initiator, Manifest, Plan, PlanTransfer, Position, Reason, Recorded, Seq, SessionId,
+    SessionStarted, SessionTitled, Timestamp, Title, TitleSource, Transition,
 };
 
 fn session(number: u8) -> SessionId {
@@ -32,16 +32,17 @@ fn edge_with(from: u8, position: u64, to: u8, plan: PlanTransfer, head: Seq) -> 
     };
     let edge = Edge {
         continuation: ContinuationId::from_bytes([to; 16]),
-        kind: EdgeKind::Continue,
         predecessor: session(from),
         predecessor_title: String::new(),
         predecessor_head: point,
         origin: session(1),
         initiator: Initiator::Person { request: String::new() },
-        initiating: point,
-        reason: Reason::Other,
         created_at: Timestamp::default(),
-        manifest,
+        transition: Transition::Continue(Box::new(Handover {
+            initiating: point,
+            reason: Reason::Other,
+            manifest,
+        })),
     };
     Recorded {
         session: session(to),

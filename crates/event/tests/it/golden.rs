@@ -6,14 +6,16 @@
 use std::collections::BTreeMap;
 
 use segue_event::{
-    AgentId, Attachment, Author, BlobId, Block, ByteRange, CallRef, CallSite, ContinuationId, Continued, Cut,
-    Digest, Edge, EdgeKind, ErrorNoted, Event, EventHash, EventRef, Handoff, Hole, ImportProgress,
-    ImportSource, ImportedLine, Included, Initiator, Kind, Lane, LineNumber, Manifest, Message,
-    MessageOrigin, ModelName, ModelOverride, Omitted, OmittedItem, Plan, PlanStep, PlanTransfer, Position,
-    Prepared, ProjectionPart, Provenance, Reason, ResultStatus, Role, RunEnded, RunId, RunOutcome, RunQueued,
-    RunStarted, Seq, SeqRange, SessionDescribed, SessionId, SessionStarted, SessionTitled, Source,
-    SourceKind, SourceTarget, StepStatus, Thinking, Timestamp, Title, TitleSource, ToolCall, ToolResult,
-    Touched, Unreadable, Usage, WhyOmitted, chain,
+    AgentId, Attachment, Author, BlobId, Block, ByteRange, CallRef, CallSite, ChildDelegated, ContinuationId,
+    Continued, Cut, Digest, Edge, ErrorNoted, Event, EventHash, EventRef, Handoff, Handover, Hole,
+    ImportProgress, ImportSource, ImportedLine, Included, Initiator, Kind, Lane, LeaseTaken, LineNumber,
+    Manifest, Message, MessageOrigin, MessageQueued, ModelName, ModelOverride, ObligationsAsked, Omitted,
+    OmittedItem, Plan, PlanStep, PlanTransfer, Position, Prepared, ProjectionPart, Provenance,
+    QueuedMessageTaken, Reason, Receipt, ResultReturned, ResultStatus, Role, RunEnded, RunId, RunOutcome,
+    RunQueued, RunStarted, RunWaiting, Seq, SeqRange, SessionDescribed, SessionId, SessionStarted,
+    SessionTitled, Source, SourceKind, SourceTarget, StepStatus, TakenTo, Thinking, Timestamp, Title,
+    TitleSource, ToolCall, ToolResult, Touched, TranscriptReceipt, Transition, Unreadable, Usage, WhyOmitted,
+    chain,
 };
 
 fn seq(number: u64) -> Seq {
@@ -104,16 +106,17 @@ fn started() -> SessionStarted {
     let point = EventRef { seq: seq(3), event: EventHash::from_bytes([8; 32]) };
     let edge = Edge {
         continuation: ContinuationId::from_bytes([6; 16]),
-        kind: EdgeKind::Continue,
         predecessor: session(2),
         predecessor_title: "before".to_owned(),
         predecessor_head: point,
         origin: session(1),
         initiator: Initiator::Tool { run: run(), call: "c1".to_owned() },
-        initiating: point,
-        reason: Reason::PhaseChange,
         created_at: Timestamp { micros: 1, offset_minutes: 60 },
-        manifest: manifest(),
+        transition: Transition::Continue(Box::new(Handover {
+            initiating: point,
+            reason: Reason::PhaseChange,
+            manifest: manifest(),
+        })),
     };
     SessionStarted {
         agent: AgentId::new("coder").unwrap(),
@@ -158,6 +161,25 @@ fn message() -> Message {
     }
 }
 
+fn receipt() -> Receipt {
+    Receipt {
+        run: run(),
+        attempt: 1,
+        renderer: 1,
+        model: Some(model().name),
+        window_tokens: Some(200_000),
+        fixed: vec![Digest::of(b"system")],
+        transcript: TranscriptReceipt {
+            through: seq(4),
+            parts: 2,
+            bytes: 99,
+            chain: EventHash::from_bytes([7; 32]),
+        },
+        blocks: vec![Digest::of(b"block")],
+        prompt: EventHash::from_bytes([8; 32]),
+    }
+}
+
 fn one_of_each() -> Vec<Event> {
     let call = CallRef { site: Some(CallSite { message: seq(3), block: 2 }), provider_id: "c1".to_owned() };
     vec![
@@ -167,7 +189,7 @@ fn one_of_each() -> Vec<Event> {
         model().into(),
         message().into(),
         ToolResult {
-            call,
+            call: call.clone(),
             tool: "bash".to_owned(),
             status: ResultStatus::Error,
             blocks: vec![Block::Text("no".to_owned())],
@@ -186,8 +208,15 @@ fn one_of_each() -> Vec<Event> {
         }
         .into(),
         plan().into(),
-        RunQueued { run: run(), lane: Lane::Background, trigger: seq(3), parent: Some(run()), attempt: 2 }
-            .into(),
+        RunQueued {
+            run: run(),
+            lane: Lane::Background,
+            trigger: seq(3),
+            parent: Some(run()),
+            attempt: 2,
+            result_schema: Some("{}".to_owned()),
+        }
+        .into(),
         RunStarted { run: run(), attempt: 2, host: "boot".to_owned() }.into(),
         RunEnded {
             run: run(),
@@ -197,6 +226,14 @@ fn one_of_each() -> Vec<Event> {
             }),
         }
         .into(),
+        RunWaiting { run: run() }.into(),
+        ChildDelegated { run: run(), child: session(5), child_run: run(), call: Some(call) }.into(),
+        ResultReturned { run: run(), value: "{}".to_owned() }.into(),
+        ObligationsAsked { run: run() }.into(),
+        MessageQueued { message: Message::text(Role::User, Author::User, "and this") }.into(),
+        QueuedMessageTaken { queued: seq(9), to: TakenTo::Successor(session(3)) }.into(),
+        LeaseTaken { host: "boot".to_owned() }.into(),
+        receipt().into(),
         ImportedLine {
             line: LineNumber(4),
             offset: 77,

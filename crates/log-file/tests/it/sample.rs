@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use segue_event::{
-    AgentId, Author, ContinuationId, Digest, Edge, EdgeKind, EventHash, EventRef, Handoff, Initiator,
+    AgentId, Author, ContinuationId, Digest, Edge, EventHash, EventRef, Handoff, Handover, Initiator,
     Manifest, Message, PlanTransfer, Position, RawEvent, Reason, Role, Seq, SeqRange, SessionId,
-    SessionStarted, Timestamp, Title,
+    SessionStarted, Timestamp, Title, Transition,
 };
 use segue_log::{ClaimKey, Commit, Depth, Direction, EventLog, Expected, NewEvent, Report, SessionPage};
 use segue_log_file::{FileLog, Options};
@@ -47,16 +47,17 @@ pub(crate) fn continuing(successor: u8, predecessor: u8) -> Commit {
     };
     let edge = Edge {
         continuation: ContinuationId::from_bytes([9; 16]),
-        kind: EdgeKind::Continue,
         predecessor: session(predecessor),
         predecessor_title: String::new(),
         predecessor_head: event,
         origin: session(predecessor),
         initiator: Initiator::Person { request: "r".to_owned() },
-        initiating: event,
-        reason: Reason::Other,
         created_at: Timestamp::default(),
-        manifest,
+        transition: Transition::Continue(Box::new(Handover {
+            initiating: event,
+            reason: Reason::Other,
+            manifest,
+        })),
     };
     let started = SessionStarted {
         agent: AgentId::new("agent").unwrap(),

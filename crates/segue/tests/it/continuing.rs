@@ -5,7 +5,7 @@ use segue::event::{
     Attachment, Author, BlobId, Block, CallRef, Event, Message, ResultStatus, Role, RunEnded, RunId,
     RunOutcome, RunQueued, SessionStarted, Title, TitleSource,
 };
-use segue::{Asker, NewSession, RunKind, ToolCaller};
+use segue::{Asker, NewSession, ToolCaller};
 
 use crate::desk::{continued, events, person, said, session, session_count, workspace};
 
@@ -18,13 +18,19 @@ fn by_tool(number: u8) -> Asker {
         run: run(number),
         call: CallRef { site: None, provider_id: "call_0".to_owned() },
         batch: Batch::First,
-        kind: RunKind::Turn { parked_children: 0 },
     })
 }
 
 fn queued(number: u8) -> RunQueued {
     let trigger = segue::event::Seq::new(2).unwrap();
-    RunQueued { run: run(number), lane: segue::event::Lane::Interactive, trigger, parent: None, attempt: 1 }
+    RunQueued {
+        run: run(number),
+        lane: segue::event::Lane::Interactive,
+        trigger,
+        parent: None,
+        attempt: 1,
+        result_schema: None,
+    }
 }
 
 #[test]
@@ -54,7 +60,10 @@ fn the_successor_begins_with_its_four_events() {
     assert_eq!((projection.role, projection.author), (Role::User, Author::System));
     let Event::Message(copied) = copied else { panic!("{copied:?}") };
     let origin = copied.continued_from.unwrap();
-    assert_eq!((origin.session, origin.seq.get(), origin.event), (first, 2, edge.initiating.event));
+    assert_eq!(
+        (origin.session, origin.seq.get(), origin.event),
+        (first, 2, edge.handover().unwrap().initiating.event)
+    );
     assert_eq!(Message { continued_from: None, ..copied }, message, "copied word for word");
     let Event::RunQueued(run) = run else { panic!("{run:?}") };
     assert_eq!((run.trigger.get(), run.lane), (3, segue::event::Lane::Interactive));

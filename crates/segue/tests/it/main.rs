@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod continuing;
+mod delegating;
 mod desk;
 mod kill;
 mod properties;

@@ -6,7 +6,7 @@ use std::thread;
 use segue::continuation::Batch;
 use segue::continuation::caps::AGENT_SUCCESSORS_MAX;
 use segue::event::{CallRef, Lane, RunId, RunQueued, Seq};
-use segue::{Asker, Outcome, RunKind, ToolCaller};
+use segue::{Asker, Outcome, ToolCaller};
 
 use crate::desk::{HANDOFF, continued, person, said, session, session_count, workspace};
 
@@ -38,12 +38,12 @@ fn agents_at_once_never_make_too_many() {
         trigger: Seq::new(2).unwrap(),
         parent: None,
         attempt: 1,
+        result_schema: None,
     };
     workspace.append(first, runs.iter().map(queue)).unwrap();
     let ask = |run: RunId| {
         let call = CallRef { site: None, provider_id: "c".to_owned() };
-        let kind = RunKind::Turn { parked_children: 0 };
-        Asker::Tool(ToolCaller { run, call, batch: Batch::First, kind })
+        Asker::Tool(ToolCaller { run, call, batch: Batch::First })
     };
     let outcomes: Vec<_> = thread::scope(|scope| {
         let threads: Vec<_> = runs

@@ -1,6 +1,6 @@
 //! A stored continuation is compiled again from the record alone.
 
-use segue::event::{Author, Block, Event, EventHash, Message, Role};
+use segue::event::{Author, Block, Event, EventHash, Message, Role, Transition};
 use segue::log::{Commit, EventLog, Expected, MemoryLog, NewEvent};
 use segue::{ErrorKind, Verdict, Workspace};
 use segue_testkit::FixedHost;
@@ -73,8 +73,9 @@ fn a_changed_projection_or_source_shows() {
         if let Event::SessionStarted(started) = event
             && let Some(edge) = &mut started.edge
         {
-            edge.manifest.compiler += 1;
-            edge.initiating.event = EventHash::from_bytes([0; 32]);
+            let Transition::Continue(handover) = &mut edge.transition else { panic!("{edge:?}") };
+            handover.manifest.compiler += 1;
+            handover.initiating.event = EventHash::from_bytes([0; 32]);
         }
     });
     assert_eq!(version, Verdict::OtherCompiler);

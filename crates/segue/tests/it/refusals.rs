@@ -2,7 +2,7 @@
 
 use segue::continuation::{Batch, Refusal};
 use segue::event::{CallRef, Event, ResultStatus, RunId};
-use segue::{Asker, ErrorKind, Outcome, Preview, RunKind, ToolCaller};
+use segue::{Asker, ErrorKind, Outcome, Preview, ToolCaller};
 
 use crate::desk::{HANDOFF, events, person, said, session, workspace};
 
@@ -25,7 +25,6 @@ fn a_tools_refused_call_gets_an_error_result_and_nothing_else() {
         run: RunId::from_bytes([1; 16]),
         call: CallRef { site: None, provider_id: "c".to_owned() },
         batch: Batch::First,
-        kind: RunKind::Turn { parked_children: 0 },
     });
     let before = events(&workspace, first).len();
     let outcome = workspace.continue_session(first, &asker, HANDOFF).unwrap();

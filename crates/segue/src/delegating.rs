@@ -1,0 +1,156 @@
+//! Giving a task to a session of its own.
+
+use segue_event::{
+    Author, ChildDelegated, ContinuationEvent, ContinuationId, Delegation, Edge, Event, EventRef, Lane,
+    Message, Role, RunId, RunQueued, Seq, SessionId, SessionStarted, Title, TitleSource, Transition,
+};
+use segue_log::{Commit, Expected, LogError, LogErrorKind, NewEvent};
+
+use crate::error::Detail;
+use crate::workspace::session_state;
+use crate::{Asker, Error, Workspace, claims};
+
+/// A task for a session of its own.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Task {
+    /// What is to be done, in words; the child's first message.
+    pub text: String,
+    /// What the child's session is called.
+    pub title: String,
+    /// The JSON Schema, as text, of the result that the child owes; none if its last words are enough.
+    pub result_schema: Option<String>,
+}
+
+/// A task that was given away.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Delegated {
+    /// The session that works on it.
+    pub session: SessionId,
+    /// The run there, which is queued.
+    pub run: RunId,
+}
+
+/// Where the task stands in the child, behind its start.
+const TASK_SEQ: Seq = Seq::FIRST.next();
+
+/// How often a delegation is tried anew because the session changed meanwhile.
+const TRIES_MAX: u32 = 16;
+
+impl Workspace {
+    /// Gives a task of a run to a session of its own, in one commit: the child with its run, and what the parent knows of it.
+    ///
+    /// The host decides when the child's run is started; the parent's run waits for it before it ends. The same asker
+    /// gets the same child, however often it asks.
+    ///
+    /// # Errors
+    /// If there is no such session or open run, it kept changing, or the log failed; then nothing was created.
+    pub fn delegate(
+        &self,
+        parent: SessionId,
+        run: RunId,
+        asker: &Asker,
+        task: &Task,
+    ) -> Result<Delegated, Error> {
+        for _ in 0..TRIES_MAX {
+            if let Some(delegated) = self.delegated(parent, asker)? {
+                return Ok(delegated);
+            }
+            match self.try_to_delegate(parent, run, asker, task) {
+                Err(error) if error.is_contention() => {}
+                other => return other,
+            }
+        }
+        Err(Detail::Contended { session: parent, tries: TRIES_MAX }.into())
+    }
+
+    fn try_to_delegate(
+        &self,
+        parent: SessionId,
+        run: RunId,
+        asker: &Asker,
+        task: &Task,
+    ) -> Result<Delegated, Error> {
+        let log = &*self.log;
+        let head = log.head(parent)?.ok_or(Detail::SessionNotFound(parent))?;
+        let state = session_state(log, parent)?.ok_or(Detail::SessionNotFound(parent))?;
+        let running = state.runs.get(&run).filter(|run| !run.is_over()).ok_or(Detail::NoOpenRun(run))?;
+        let now = self.host.now();
+        let delegated = Delegated {
+            session: SessionId::v7(now, self.host.random()),
+            run: RunId::v7(now, self.host.random()),
+        };
+        let edge = Edge {
+            continuation: ContinuationId::v7(now, self.host.random()),
+            predecessor: parent,
+            predecessor_title: state.title.text.clone(),
+            predecessor_head: EventRef { seq: head.seq, event: head.hash },
+            origin: delegated.session,
+            initiator: asker.initiator(),
+            created_at: now,
+            transition: Transition::Delegate(Delegation { run: delegated.run, parent: run }),
+        };
+        let started = SessionStarted {
+            agent: state.agent,
+            title: Title { text: task.title.clone(), source: TitleSource::Agent },
+            description: String::new(),
+            working_directory: state.working_directory,
+            model: state.model,
+            plan: None,
+            edge: Some(Box::new(edge)),
+            import: None,
+        };
+        let queued = queued_child(delegated.run, run, running.lane, task);
+        let child: [Event; 3] =
+            [started.into(), Message::text(Role::User, Author::Agent, &task.text).into(), queued.into()];
+        let known = ChildDelegated {
+            run,
+            child: delegated.session,
+            child_run: delegated.run,
+            call: asker.call().cloned(),
+        };
+        let new = |event| NewEvent { time: now, event };
+        // The child comes first: whoever finds the claim finds it by the commit's first position.
+        let commit = Commit::new()
+            .append(delegated.session, Expected::first(), child.map(new).to_vec())
+            .append(parent, Expected::after(head.seq), vec![new(known.into())])
+            .claim(claims::delegation(parent, &asker.initiator())?);
+        log.commit(commit)?;
+        Ok(delegated)
+    }
+
+    /// The child that an asker made of a session's task.
+    fn delegated(&self, parent: SessionId, asker: &Asker) -> Result<Option<Delegated>, LogError> {
+        let key = claims::delegation(parent, &asker.initiator())?;
+        let Some(position) = self.log.claimed(&key)? else { return Ok(None) };
+        let Some(first) = self.log.read_log(position)?.next().transpose()? else { return Ok(None) };
+        let recorded = first.decode_as::<ContinuationEvent>().map_err(LogError::codec)?;
+        Ok(recorded.and_then(|recorded| {
+            let ContinuationEvent::Continued(edge) = recorded.event;
+            match edge.transition {
+                Transition::Delegate(Delegation { run, .. }) => {
+                    Some(Delegated { session: recorded.session, run })
+                }
+                Transition::Continue(_) => None,
+            }
+        }))
+    }
+}
+
+fn queued_child(run: RunId, parent: RunId, lane: Lane, task: &Task) -> RunQueued {
+    RunQueued {
+        run,
+        lane,
+        trigger: TASK_SEQ,
+        parent: Some(parent),
+        attempt: 1,
+        result_schema: task.result_schema.clone(),
+    }
+}
+
+impl Error {
+    /// Whether somebody else wrote first, so that looking again helps.
+    pub(crate) fn is_contention(&self) -> bool {
+        self.as_log_error()
+            .is_some_and(|error| matches!(error.kind(), LogErrorKind::WrongSeq | LogErrorKind::ClaimTaken))
+    }
+}
