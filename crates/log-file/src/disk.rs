@@ -1,16 +1,16 @@
 //! All that the log does with its files, as one small trait, so that tests can put a disk of their own below it.
 //!
-//! Left out are the lock, which is the system's, and the index, which is sled's and may be lost at any time.
+//! Left out is the index, which is sled's and may be lost at any time.
 
 use std::fmt;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt as _, FileExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, FileExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::Path;
 use std::sync::Arc;
 
 use memmap2::{MmapOptions, MmapRaw};
-use rustix::fs::{FallocateFlags, fallocate};
+use rustix::fs::{Advice, FallocateFlags, FlockOperation, fadvise, fallocate, flock};
 
 use crate::boot::BootId;
 
@@ -100,6 +100,25 @@ pub trait DiskFile: fmt::Debug + Send + Sync {
     /// # Errors
     /// What the disk answers.
     fn map(&self, capacity: usize) -> io::Result<Option<MmapRaw>>;
+
+    /// Takes the file's lock if it is free, and tells whether it was.
+    ///
+    /// It is held until this handle is dropped or the process ends, against every other handle: those of this
+    /// process too. It keeps nobody from reading or writing who does not ask for it.
+    ///
+    /// # Errors
+    /// What the disk answers.
+    fn try_lock(&self) -> io::Result<bool>;
+
+    /// Whether the file still has a name. One that was replaced has none, and takes room until the last handle and
+    /// the last map of it are dropped.
+    ///
+    /// # Errors
+    /// What the disk answers.
+    fn has_name(&self) -> io::Result<bool>;
+
+    /// Lets what is read next come from the disk and not from memory, as far as the system can do that.
+    fn drop_cached(&self);
 }
 
 /// How a file is opened.
@@ -218,6 +237,23 @@ impl DiskFile for RealFile {
 
     fn map(&self, capacity: usize) -> io::Result<Option<MmapRaw>> {
         MmapOptions::new().len(capacity).map_raw_read_only(&self.0).map(Some)
+    }
+
+    fn try_lock(&self) -> io::Result<bool> {
+        match flock(&self.0, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => Ok(true),
+            Err(rustix::io::Errno::WOULDBLOCK | rustix::io::Errno::INTR) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn has_name(&self) -> io::Result<bool> {
+        Ok(self.0.metadata()?.nlink() > 0)
+    }
+
+    fn drop_cached(&self) {
+        // Only advice: where it is not taken, the bytes come from memory.
+        fadvise(&self.0, 0, None, Advice::DontNeed).ok();
     }
 }
 

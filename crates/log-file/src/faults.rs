@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use memmap2::MmapRaw;
 use parking_lot::Mutex;
@@ -26,6 +27,9 @@ pub enum Fault {
     NoRoom,
     /// Half of what was to be written is, and the disk answers with an error.
     Short,
+    /// One bit of what was to be written is another, and the disk answers that all is well. Operations that write
+    /// no bytes are done.
+    Garbled,
 }
 
 /// What of the pending writes and names survives a crash.
@@ -56,6 +60,8 @@ struct State {
     /// Changes of names that are not durable yet, oldest first.
     pending_names: Vec<NameChange>,
     files: Vec<FileState>,
+    /// The files that are locked.
+    locked: BTreeSet<usize>,
     operations: u64,
     plan: Option<(u64, Fault)>,
     has_crashed: bool,
@@ -169,8 +175,8 @@ impl FaultyDisk {
     /// For an operation that is done or not, and never half.
     fn begin_whole(&self, state: &mut State) -> io::Result<()> {
         match self.begin(state)? {
+            None | Some(Fault::Garbled) => Ok(()),
             Some(_) => Err(failure()),
-            None => Ok(()),
         }
     }
 }
@@ -281,7 +287,7 @@ impl Disk for FaultyDisk {
                 number
             }
         };
-        Ok(Arc::new(FaultyFile { disk: self.clone(), number }))
+        Ok(Arc::new(FaultyFile { disk: self.clone(), number, has_lock: AtomicBool::new(false) }))
     }
 
     fn list(&self, folder: &Path) -> io::Result<Vec<Entry>> {
@@ -348,6 +354,15 @@ impl State {
 struct FaultyFile {
     disk: FaultyDisk,
     number: usize,
+    has_lock: AtomicBool,
+}
+
+impl Drop for FaultyFile {
+    fn drop(&mut self) {
+        if self.has_lock.load(Ordering::Relaxed) {
+            self.disk.state.lock().locked.remove(&self.number);
+        }
+    }
 }
 
 impl FaultyFile {
@@ -358,6 +373,11 @@ impl FaultyFile {
     /// Begins an operation that changes the file; answers what else goes wrong with it.
     fn begin(&self) -> io::Result<Option<Fault>> {
         self.disk.begin(&mut self.disk.state.lock())
+    }
+
+    /// For an operation that writes no bytes.
+    fn begin_without_bytes(&self) -> io::Result<Option<Fault>> {
+        Ok(self.begin()?.filter(|fault| *fault != Fault::Garbled))
     }
 }
 
@@ -378,17 +398,19 @@ impl DiskFile for FaultyFile {
 
     fn write_all_at(&self, bytes: &[u8], at: u64) -> io::Result<()> {
         let fault = self.begin()?;
-        let count = match fault {
-            None => bytes.len(),
-            Some(Fault::Short) => bytes.len() / 2,
-            Some(_) => 0,
-        };
-        self.with(|file| file.write(at, bytes.get(..count).unwrap_or_default()))?;
-        if fault.is_none() { Ok(()) } else { Err(failure()) }
+        let mut written = bytes.to_vec();
+        match fault {
+            None => {}
+            Some(Fault::Garbled) => written.iter_mut().last().into_iter().for_each(|byte| *byte ^= 0x10),
+            Some(Fault::Short) => written.truncate(bytes.len() / 2),
+            Some(_) => written.clear(),
+        }
+        self.with(|file| file.write(at, &written))?;
+        if matches!(fault, None | Some(Fault::Garbled)) { Ok(()) } else { Err(failure()) }
     }
 
     fn allocate(&self, from: u64, bytes: u64) -> io::Result<()> {
-        if self.begin()?.is_some() {
+        if self.begin_without_bytes()?.is_some() {
             return Err(failure());
         }
         self.with(|file| {
@@ -400,7 +422,7 @@ impl DiskFile for FaultyFile {
     }
 
     fn sync_data(&self) -> io::Result<()> {
-        let fault = self.begin()?;
+        let fault = self.begin_without_bytes()?;
         self.with(|file| match fault {
             None => file.sync(),
             Some(_) => file.forget(),
@@ -415,6 +437,18 @@ impl DiskFile for FaultyFile {
     fn map(&self, _capacity: usize) -> io::Result<Option<MmapRaw>> {
         Ok(None)
     }
+
+    fn try_lock(&self) -> io::Result<bool> {
+        let is_free = self.disk.state.lock().locked.insert(self.number);
+        self.has_lock.fetch_or(is_free, Ordering::Relaxed);
+        Ok(self.has_lock.load(Ordering::Relaxed))
+    }
+
+    fn has_name(&self) -> io::Result<bool> {
+        Ok(self.disk.state.lock().names.values().any(|number| *number == self.number))
+    }
+
+    fn drop_cached(&self) {}
 }
 
 #[cfg(test)]

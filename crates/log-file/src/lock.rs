@@ -1,20 +1,18 @@
 //! `LOCK`: one writer at a time, over all processes, each in its turn.
 //!
-//! The lock is `flock`'s, so that it is free when its holder dies. The text in the file is for people, for a log
+//! The lock is free when its holder dies. The text in the file is for people, for a log
 //! that takes the lock again, which sees by it whether anybody wrote meanwhile, and for those who wait: they leave
 //! a mark in it, and whoever writes gives the lock back.
 
-use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
-use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use rustix::fs::{FlockOperation, flock};
 use segue_log::LogError;
 
 use crate::boot::BootId;
+use crate::disk::{DiskFile, Open};
 use crate::layout::Layout;
 use crate::limits::{LOCK_COURTESY, LOCK_RETRY};
 
@@ -26,7 +24,7 @@ const MARK: u8 = b'w';
 /// The right to write to a store, until it is dropped or the process ends.
 #[derive(Debug)]
 pub(crate) struct WriterLock {
-    _file: File,
+    _file: Arc<dyn DiskFile>,
     signature: Signature,
     /// What stood in the file before.
     before: Option<Signature>,
@@ -54,21 +52,21 @@ impl WriterLock {
     pub(crate) fn take(layout: &Layout, patience: Duration, manners: Manners) -> Result<Self, LogError> {
         let path = layout.lock();
         let failed = |error| LogError::io(format!("locking {}", path.display()), error);
-        let file = open_or_create(&path).map_err(failed)?;
+        let file = layout.disk.open(&path, Open::Write).map_err(failed)?;
         if manners == Manners::AfterOthers {
-            let_others_go_first(&file);
+            let_others_go_first(&*file);
         }
         let mut waited = Duration::ZERO;
-        while !try_lock(&file).map_err(failed)? {
+        while !file.try_lock().map_err(failed)? {
             if waited >= patience {
-                return Err(LogError::busy(owner(&file), waited));
+                return Err(LogError::busy(owner(&*file), waited));
             }
             file.write_all_at(&[MARK], MARK_AT as u64).map_err(failed)?;
             let pause = LOCK_RETRY.min(patience - waited);
             std::thread::sleep(pause);
             waited += pause;
         }
-        let (before, signature) = (Signature::read(&file), Signature::new());
+        let (before, signature) = (Signature::read(&*file), Signature::new(layout));
         file.write_all_at(&signature.0, 0).map_err(failed)?;
         Ok(Self { _file: file, signature, before })
     }
@@ -85,9 +83,10 @@ impl WriterLock {
 
 impl Signature {
     /// One that no other turn has.
-    fn new() -> Self {
+    fn new(layout: &Layout) -> Self {
         static TURNS: AtomicU64 = AtomicU64::new(1);
-        let boot = BootId::current().map_or_else(|| "unknown".to_owned(), |boot| boot.to_string());
+        let boot = layout.disk.boot().and_then(BootId::from_bytes);
+        let boot = boot.map_or_else(|| "unknown".to_owned(), |boot| boot.to_string());
         let turn = TURNS.fetch_add(1, Ordering::Relaxed);
         let text = format!("{}\n{boot}\n{turn}\n", std::process::id());
         let mut record = [b' '; RECORD_SIZE];
@@ -98,7 +97,7 @@ impl Signature {
         Self(record)
     }
 
-    fn read(file: &File) -> Option<Self> {
+    fn read(file: &dyn DiskFile) -> Option<Self> {
         let mut record = [0; RECORD_SIZE];
         file.read_exact_at(&mut record, 0).ok()?;
         if let Some(mark) = record.get_mut(MARK_AT) {
@@ -110,26 +109,26 @@ impl Signature {
 
 /// Tells the holder of the lock whether somebody waits for it.
 #[derive(Debug)]
-pub(crate) struct Doorbell(File);
+pub(crate) struct Doorbell(Arc<dyn DiskFile>);
 
 impl Doorbell {
     /// Opens the file anew: a copy of the holder's own descriptor would keep the lock.
     pub(crate) fn open(layout: &Layout) -> io::Result<Self> {
-        File::open(layout.lock()).map(Self)
+        layout.disk.open(&layout.lock(), Open::Read).map(Self)
     }
 
     pub(crate) fn rings(&self) -> bool {
-        has_mark(&self.0)
+        has_mark(&*self.0)
     }
 }
 
-fn has_mark(file: &File) -> bool {
+fn has_mark(file: &dyn DiskFile) -> bool {
     let mut mark = [0];
     file.read_exact_at(&mut mark, MARK_AT as u64).is_ok() && mark == [MARK]
 }
 
 /// Waits until one of those who wait has taken the lock, and so wiped the mark; not long, for it may be dead.
-fn let_others_go_first(file: &File) {
+fn let_others_go_first(file: &dyn DiskFile) {
     let mut waited = Duration::ZERO;
     while waited < LOCK_COURTESY && has_mark(file) {
         std::thread::sleep(LOCK_RETRY);
@@ -137,21 +136,8 @@ fn let_others_go_first(file: &File) {
     }
 }
 
-fn open_or_create(path: &Path) -> io::Result<File> {
-    OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)
-}
-
-fn try_lock(file: &File) -> io::Result<bool> {
-    match flock(file, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => Ok(true),
-        Err(rustix::io::Errno::WOULDBLOCK | rustix::io::Errno::INTR) => Ok(false),
-        Err(error) => Err(error.into()),
-    }
-}
-
-fn owner(file: &File) -> Option<u32> {
-    let mut bytes = [0; RECORD_SIZE];
-    let count = file.read_at(&mut bytes, 0).ok()?;
-    let text = std::str::from_utf8(bytes.get(..count)?).ok()?;
-    text.lines().next()?.parse().ok()
+fn owner(file: &dyn DiskFile) -> Option<u32> {
+    let mut record = [0; RECORD_SIZE];
+    file.read_exact_at(&mut record, 0).ok()?;
+    std::str::from_utf8(&record).ok()?.lines().next()?.parse().ok()
 }
