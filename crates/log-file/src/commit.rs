@@ -21,6 +21,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+#[cfg(test)]
 use std::sync::atomic::AtomicBool;
 
 use parking_lot::{Mutex, MutexGuard};
@@ -32,7 +33,7 @@ use crate::queue::{Answer, Batch, Queue, Role};
 use crate::store::Store;
 use crate::tail::{Failure, Rest, Sync, Tail};
 use crate::turns;
-use crate::upkeep::{Reach, look_after};
+use crate::upkeep;
 use crate::view::View;
 
 /// Those that want to commit, and the end of the log that one of them at a time writes to.
@@ -104,13 +105,8 @@ impl Committers {
             Err(Failure::NoRoom(error)) => return Err(error),
             Err(Failure::Broken(reason)) => return Err(writer.fail(reason)),
         }
-        // The writer is held meanwhile, so that the thread that keeps segments up is not at the same ones: it has
-        // been stopped, and is started again afterwards.
-        let settled = writer.ready(&self.shared, store)?.without_upkeep(|| {
-            let never = AtomicBool::new(false);
-            look_after(store, Reach::Everything, &never)
-        });
-        settled.map_err(|error| LogError::io("compressing sealed segments", error))
+        drop(writer);
+        upkeep::settle(store)
     }
 
     fn lead(&self, store: &Arc<Store>, batch: &Batch) {

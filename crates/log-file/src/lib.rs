@@ -26,6 +26,7 @@ mod blocks;
 mod boot;
 mod checked;
 mod commit;
+mod compress;
 mod disk;
 #[cfg(any(test, feature = "faults"))]
 pub mod faults;

@@ -61,6 +61,9 @@ pub const LOCK_COURTESY: Duration = Duration::from_millis(20);
 /// How often a follower looks for what another process wrote: 20 times a second.
 pub const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
+/// How many calls that read it takes until one of them looks whether a segment it has mapped was replaced.
+pub const LET_GO_EVERY: u64 = 32;
+
 /// How often a torn read of `published` is tried again before it counts as garbled.
 pub const PUBLISHED_RETRIES: u32 = 64;
 

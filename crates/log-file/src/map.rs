@@ -6,8 +6,9 @@
 //! changed again by any process that keeps to the format (a writer that adopts a dead writer's tail writes the
 //! very same bytes over themselves, and a footer is written behind the last frame). Files are never truncated, and a
 //! slice is only made of what lies within the file's length, so that touching it cannot fault. A segment that is
-//! compressed becomes another file under the same name; a map of the one before goes on holding that. What a foreign
-//! program does to the files meanwhile is outside of this argument, as with every memory map.
+//! compressed becomes another file under the same name; a map of the one before goes on holding that, until its
+//! process notices (`Store::view`). What a foreign program does to the files meanwhile is outside of this argument, as
+//! with every memory map.
 //!
 //! Bytes behind the settled end are never looked at through a map, but copied out with `pread`.
 

@@ -131,7 +131,11 @@ pub(crate) struct Segment {
 
 impl Segment {
     pub(crate) fn open(layout: &Layout, number: SegmentNumber) -> Result<Self, LogError> {
-        let path = layout.segment(number);
+        Self::open_at(layout, layout.segment(number), number)
+    }
+
+    /// Opens a file that does not have the segment's name yet.
+    pub(crate) fn open_at(layout: &Layout, path: PathBuf, number: SegmentNumber) -> Result<Self, LogError> {
         let failed = |error| LogError::io(format!("opening {}", path.display()), error);
         let file = layout.disk.open(&path, Open::Read).map_err(failed)?;
         let at_the_end = || file.size().ok()?.checked_sub(SEGMENT_HEADER_BYTES);
@@ -150,6 +154,18 @@ impl Segment {
     /// Whether the segment is stored as it was written.
     pub(crate) fn is_plain(&self) -> bool {
         self.header.is_some_and(|header| header.storage == Storage::Plain)
+    }
+
+    /// Whether another file has taken its name, so that this one only takes room.
+    pub(crate) fn is_replaced(&self) -> bool {
+        self.map.file().has_name().is_ok_and(|has_name| !has_name)
+    }
+
+    /// Whether two files hold the same segment, each in its way: `end` is the byte behind the last frame.
+    pub(crate) fn stands_for(&self, other: &Self, end: u64) -> bool {
+        let plain = |header: SegmentHeader| SegmentHeader { storage: Storage::Plain, ..header };
+        let is_same = self.header.is_some() && self.header.map(plain) == other.header.map(plain);
+        is_same && self.packed().is_some_and(|packed| packed.end == end)
     }
 
     /// How far the segment reaches, as it was before it may have been compressed.

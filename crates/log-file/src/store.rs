@@ -1,6 +1,7 @@
 //! What all users of a store in one process share: its place, and their view of it.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::{Mutex, RwLock, RwLockReadGuard};
@@ -9,9 +10,12 @@ use segue_log::{LogError, Subscribers};
 use crate::boot::BootId;
 use crate::disk::{DiskFile, Open};
 use crate::layout::Layout;
+use crate::limits::LET_GO_EVERY;
 use crate::options::Options;
+use crate::place::SegmentNumber;
 use crate::published::Published;
 use crate::scan::Bound;
+use crate::segment::Segment;
 use crate::view::View;
 
 /// A store as this process knows it.
@@ -26,8 +30,18 @@ pub(crate) struct Store {
     published: OnceLock<Arc<dyn DiskFile>>,
     /// While this process writes, its view is the newest there is.
     writing: AtomicBool,
+    looks: Looks,
+    /// Segments that stay plain since the disk garbled what they were compressed to.
+    garbled: Mutex<BTreeSet<SegmentNumber>>,
     /// The record that the view was last brought up to, where that record could not be trusted.
     scanned: Mutex<Option<Scanned>>,
+}
+
+/// How often the view was asked for, and which segment was then looked at last.
+#[derive(Debug, Default)]
+struct Looks {
+    count: AtomicU64,
+    last: AtomicU32,
 }
 
 /// All files were read when this was what `published` said.
@@ -44,6 +58,8 @@ impl Store {
             view: RwLock::new(View::empty()),
             published: OnceLock::new(),
             writing: AtomicBool::new(false),
+            looks: Looks::default(),
+            garbled: Mutex::default(),
             scanned: Mutex::new(None),
         }
     }
@@ -51,7 +67,47 @@ impl Store {
     /// The view, with everything in it that is published.
     pub(crate) fn view(&self) -> Result<RwLockReadGuard<'_, View>, LogError> {
         self.catch_up()?;
+        if self.looks.count.fetch_add(1, Ordering::Relaxed).is_multiple_of(LET_GO_EVERY) {
+            self.let_go();
+        }
         Ok(self.view.read())
+    }
+
+    /// Looks whether one of the segments, each in its turn, was compressed by another process meanwhile: the file
+    /// that is mapped takes room on the disk as long as it is.
+    fn let_go(&self) {
+        let last = SegmentNumber(self.looks.last.load(Ordering::Relaxed));
+        let Some(segment) = self.view.read().next_plain(last).map(Arc::clone) else { return };
+        self.looks.last.store(segment.number.0, Ordering::Relaxed);
+        if segment.is_replaced()
+            && let Ok(now) = Segment::open(&self.layout, segment.number)
+        {
+            self.take_compressed(Arc::new(now));
+        }
+    }
+
+    /// Remembers that what a segment was compressed to was garbled.
+    pub(crate) fn note_garbled(&self, number: SegmentNumber) {
+        self.garbled.lock().insert(number);
+    }
+
+    /// Reads a segment from its compressed file from now on.
+    pub(crate) fn take_compressed(&self, segment: Arc<Segment>) {
+        self.garbled.lock().remove(&segment.number);
+        self.change(|view| view.exchange_segment(segment));
+    }
+
+    /// What is worth knowing of the disk.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        let garbled = self.garbled.lock();
+        let note = |number: &SegmentNumber| {
+            let file = self.layout.segment(*number);
+            format!(
+                "{} stays uncompressed: the disk gave back something else than was written",
+                file.display()
+            )
+        };
+        garbled.iter().map(note).collect()
     }
 
     /// The view as it is.
@@ -59,7 +115,7 @@ impl Store {
         self.view.read()
     }
 
-    /// Changes the view; only for the writer.
+    /// Changes the view. What it holds changes only for the writer; which files that is read from, for everybody.
     pub(crate) fn change<T>(&self, change: impl FnOnce(&mut View) -> T) -> T {
         change(&mut self.view.write())
     }

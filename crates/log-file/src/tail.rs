@@ -18,14 +18,15 @@ use crate::published::Published;
 use crate::scan::{Bound, Memory, is_blank};
 use crate::segment::{Segment, SegmentHeader, Storage};
 use crate::store::Store;
-use crate::upkeep::{Look, Upkeep};
+use crate::upkeep::Upkeep;
 use crate::view::{End, Span, View};
 
 /// The writer's hold on the end of the log, for one turn.
 #[derive(Debug)]
 pub(crate) struct Tail {
-    // Dropped first, so that nobody else writes to the index or the segments while they do.
+    // Dropped first, so that nobody else writes to the index while it does.
     indexer: Indexer,
+    /// Goes on when the lock is given back.
     upkeep: Upkeep,
     lock: WriterLock,
     published: Arc<dyn DiskFile>,
@@ -60,7 +61,7 @@ pub(crate) struct Rest {
     open: Option<OpenSegment>,
     group: Group,
     asked_at: u64,
-    look: Look,
+    upkeep: Option<Upkeep>,
     manners: Manners,
 }
 
@@ -107,30 +108,28 @@ impl Tail {
         store.layout.create()?;
         let lock = WriterLock::take(&store.layout, store.options.busy_wait, rest.manners)?;
         rest.manners = Manners::AtOnce;
-        let look = rest.look;
         let failed = |error| opening_failed(store, error);
         let published = Published::create_file(&store.layout).map_err(failed)?;
         let is_undisturbed = rest.last.as_ref().is_some_and(|last| lock.follows(last));
-        store.take_over(|view| {
-            let recovered = if is_undisturbed {
-                let Rest { open, group, asked_at, .. } = std::mem::take(rest);
-                Recovered { open, group, known: Known::Unread, asked_at }
-            } else {
-                recover(store, view, &*published, rest)?
-            };
-            let Recovered { open, group, known, asked_at } = recovered;
-            Ok(Self {
-                indexer: Indexer::new(store, known, asked_at),
-                upkeep: Upkeep::new(store, look),
-                lock,
-                published,
-                open,
-                group,
-                unsynced: 0,
-                buffer: Vec::new(),
-                groups: 0,
-                _turn: None,
-            })
+        let recovered = store.take_over(|view| {
+            if is_undisturbed {
+                let Rest { group, asked_at, .. } = *rest;
+                return Ok(Recovered { open: rest.open.take(), group, known: Known::Unread, asked_at });
+            }
+            recover(store, view, &*published, rest)
+        })?;
+        let Recovered { open, group, known, asked_at } = recovered;
+        Ok(Self {
+            indexer: Indexer::new(store, known, asked_at),
+            upkeep: rest.upkeep.take().unwrap_or_else(|| Upkeep::begin(store)),
+            lock,
+            published,
+            open,
+            group,
+            unsynced: 0,
+            buffer: Vec::new(),
+            groups: 0,
+            _turn: None,
         })
     }
 
@@ -144,13 +143,12 @@ impl Tail {
         let rest = Rest {
             last: Some(self.lock.signature()),
             asked_at: self.indexer.asked_at(),
-            look: self.upkeep.next_look(),
+            upkeep: Some(self.upkeep),
             open: self.open,
             group: self.group,
             manners,
         };
-        // Nothing of this process may touch the files once another can.
-        drop(self.upkeep);
+        // Nothing of this process may touch the index once another can.
         match manners {
             Manners::AtOnce => self.indexer.finish(),
             Manners::AfterOthers => drop(self.indexer),
@@ -165,9 +163,9 @@ impl Tail {
         self.groups
     }
 
-    /// Whether nothing is going on behind the commits.
+    /// Whether nothing is going on behind the commits that needs the lock.
     pub(crate) fn is_quiet(&self) -> bool {
-        self.indexer.is_quiet() && self.upkeep.is_quiet()
+        self.indexer.is_quiet()
     }
 
     /// Writes placed commits as one group and, unless that has time, makes it durable and publishes it.
@@ -228,14 +226,6 @@ impl Tail {
             self.publish(store, &store.known().end).map_err(|error| broken("publishing a segment", error))?;
         }
         Ok(())
-    }
-
-    /// Does something while no other thread keeps the segments up.
-    pub(crate) fn without_upkeep<T>(&mut self, action: impl FnOnce() -> T) -> T {
-        self.upkeep.rest();
-        let done = action();
-        self.upkeep.look();
-        done
     }
 
     fn begin_segment(&mut self, store: &Store) -> Result<(), Failure> {

@@ -5,7 +5,7 @@
 //! * when another process waits for it: as soon as the group under way is done. Looking for those who wait is the
 //!   task of a thread, so that commits do not pay for it; a turn then lasts about [`TURN_CHECK`], which is enough
 //!   commits to be worth the change of hands;
-//! * when nothing was committed for a while, and the threads that keep the index and the segments have nothing to do.
+//! * when nothing was committed for a while, and the thread that keeps the index has nothing to do.
 //!
 //! Who gave the lock back because another waits lets that one go first. Who takes it again and finds that nobody had
 //! it since goes on where it was; else its view catches up with what the others wrote before anything is placed.

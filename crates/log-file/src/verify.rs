@@ -31,6 +31,7 @@ pub(crate) fn verify(log: &FileLog, store: &Arc<Store>, depth: Depth) -> Result<
         report.problem(store.layout.root().display().to_string(), error.to_string());
     }
     report.notes.extend(view.notes);
+    report.notes.extend(store.notes());
     Ok(report)
 }
 

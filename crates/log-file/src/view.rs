@@ -180,9 +180,11 @@ impl View {
         }
     }
 
-    /// Reads a segment from another file from now on, which holds the same frames.
+    /// Reads a segment from the compressed file from now on, if that holds the same frames.
     pub(crate) fn exchange_segment(&mut self, segment: Arc<Segment>) {
-        if let Some(span) = self.spans.get_mut(&segment.number) {
+        if let Some(span) = self.spans.get_mut(&segment.number)
+            && segment.stands_for(&span.segment, span.end)
+        {
             span.segment = segment;
         }
     }
@@ -195,6 +197,16 @@ impl View {
     /// The frames of all segments before the last, in bytes.
     pub(crate) fn log_bytes_before_last_segment(&self) -> u64 {
         self.counts_before.log_bytes
+    }
+
+    /// The next sealed segment behind a number that is stored as it was written; from the first on behind the last.
+    pub(crate) fn next_plain(&self, behind: SegmentNumber) -> Option<&Arc<Segment>> {
+        let open = self.end.place?.segment;
+        let plain = |from| {
+            let sealed = self.spans.range(from..).take_while(move |(number, _)| **number < open);
+            sealed.map(|(_, span)| &span.segment).find(|segment| segment.is_plain())
+        };
+        plain(behind.next()).or_else(|| plain(SegmentNumber::FIRST))
     }
 
     /// The segment in which the view ends.

@@ -95,7 +95,7 @@ pub trait EventLog: Send + Sync {
 
     /// Brings what this process wrote into its most compact form, now instead of in the background.
     ///
-    /// For the end of a long write, such as an import. Commits wait meanwhile; nothing changes for readers.
+    /// For the end of a long write, such as an import. Commits go on meanwhile; nothing changes for readers.
     ///
     /// # Errors
     /// [`Full`](crate::LogErrorKind::Full) or [`Io`](crate::LogErrorKind::Io); the log is as good as before.

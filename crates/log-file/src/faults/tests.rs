@@ -8,6 +8,10 @@ use segue_event::{Author, Message, Position, RawEvent, Role, SessionId, Timestam
 use segue_log::{ClaimKey, Commit, Depth, EventLog, Expected, LogError, NewEvent};
 
 use super::*;
+use crate::footer::Footer;
+use crate::layout::Layout;
+use crate::place::Place;
+use crate::segment::Segment;
 use crate::{FileLog, Options};
 
 /// What was tried and what was acknowledged, by the text of each commit's first event.
@@ -192,6 +196,38 @@ fn a_failure_of_every_operation_is_survived() {
             }
         }
     }
+}
+
+#[test]
+fn a_disk_that_garbles_a_compressed_segment_is_told_of_and_does_no_harm() {
+    let machine = Machine::new();
+    let mut model = Model::default();
+    let log = machine.open().unwrap();
+    (0..20).for_each(|round| model.commit(&log, round));
+    let layout = Layout::on(Arc::new(machine.disk.clone()), machine.folder.path().to_owned());
+    let open = layout.segment_numbers().unwrap().pop().unwrap();
+    let open = Segment::open(&layout, open).unwrap();
+    let Place { segment: newest, offset: end } = open.header.unwrap().previous.unwrap();
+    let is_plain = || Segment::open(&layout, newest).unwrap().is_plain();
+    // The newest sealed segment gets a footer, and only settling compresses it; then nobody is at it any more.
+    while Footer::stored(&Segment::open(&layout, newest).unwrap(), end).is_none() {
+        std::thread::yield_now();
+    }
+    while !machine.disk.open(&layout.segment(newest), Open::Read).unwrap().try_lock().unwrap() {
+        std::thread::yield_now();
+    }
+    let notes = || log.verify(Depth::Full).unwrap().notes;
+    // The file is made and its header kept free; then comes the first block.
+    machine.disk.plan(2, Fault::Garbled);
+    let error = log.settle().unwrap_err();
+    assert!(error.to_string().contains("reads back differently"), "{error}");
+    assert!(is_plain());
+    assert!(notes().iter().any(|note| note.contains("stays uncompressed")), "{:?}", notes());
+    log.settle().unwrap();
+    assert!(!is_plain());
+    assert_eq!(notes(), Vec::<String>::new(), "it was well the second time");
+    drop(log);
+    model.check(&machine, "after a garbled write");
 }
 
 /// A step of a longer workload.

@@ -11,3 +11,4 @@ mod recovery;
 mod sample;
 mod settled;
 mod turns;
+mod upkeep;

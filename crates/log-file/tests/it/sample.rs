@@ -108,6 +108,11 @@ pub(crate) fn segment(path: &Path, number: u32) -> PathBuf {
     path.join(format!("log/{number:08}.seg"))
 }
 
+/// Whether a segment is compressed, as a flag in its header says.
+pub(crate) fn is_packed(segment: &Path) -> bool {
+    fs::read(segment).unwrap()[12] == 2
+}
+
 pub(crate) fn copy_folder(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {

@@ -6,10 +6,7 @@ use std::path::Path;
 use segue_log::EventLog;
 use segue_log_file::{FileLog, Options};
 
-use crate::sample::{answers, claiming, copy_folder, open, say, segment, trim, verify};
-
-/// The flag in a segment's header that says that it is compressed.
-const PACKED: u8 = 2;
+use crate::sample::{answers, claiming, copy_folder, is_packed, open, say, segment, trim, verify};
 
 /// A store whose first two segments are compressed and have footers, with one claim in each.
 fn settled(path: &Path) {
@@ -23,10 +20,6 @@ fn settled(path: &Path) {
     assert!(is_packed(&segment(path, 1)) && is_packed(&segment(path, 2)));
     assert!(verify(path).is_sound(), "{:?}", verify(path));
     trim(&segment(path, 3));
-}
-
-fn is_packed(segment: &Path) -> bool {
-    fs::read(segment).unwrap()[12] == PACKED
 }
 
 fn find(bytes: &[u8], what: &[u8]) -> usize {
