@@ -61,10 +61,48 @@ impl Wakeups {
 
     /// Waits for a signal, at most `patience`. Whether one came does not matter: look again either way.
     pub fn wait(&self, patience: Duration) {
+        let pause = self.pause(patience);
         match &self.0 {
-            Source::Signalled(receiver) => drop(receiver.recv_timeout(patience)),
-            Source::Both(receiver, interval) => drop(receiver.recv_timeout((*interval).min(patience))),
-            Source::Polled(interval) => std::thread::sleep((*interval).min(patience)),
+            Source::Signalled(receiver) | Source::Both(receiver, _) => drop(receiver.recv_timeout(pause)),
+            Source::Polled(_) => std::thread::sleep(pause),
         }
+    }
+
+    /// How long a wait of at most `patience` lasts if nobody gives a signal.
+    pub fn pause(&self, patience: Duration) -> Duration {
+        match &self.0 {
+            Source::Signalled(_) => patience,
+            Source::Both(_, interval) | Source::Polled(interval) => patience.min(*interval),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_signal_it_is_looked_once_an_interval() {
+        let interval = Duration::from_millis(50);
+        let subscribers = Subscribers::new();
+        for wakeups in [Wakeups::every(interval), subscribers.subscribe().or_every(interval)] {
+            let mut left = Duration::from_secs(1);
+            let mut looks = 0;
+            while !left.is_zero() {
+                left -= wakeups.pause(left);
+                looks += 1;
+            }
+            assert_eq!(looks, 20);
+        }
+        assert_eq!(subscribers.subscribe().pause(Duration::MAX), Duration::MAX, "signals are all there is");
+    }
+
+    #[test]
+    fn signals_that_nobody_waited_for_become_one() {
+        let subscribers = Subscribers::new();
+        let wakeups = subscribers.subscribe();
+        (0..3).for_each(|_| subscribers.wake());
+        let Source::Signalled(receiver) = &wakeups.0 else { panic!("{wakeups:?}") };
+        assert_eq!(receiver.try_iter().count(), 1);
     }
 }

@@ -5,6 +5,7 @@
 
 mod beside;
 mod conformance;
+mod following;
 mod foreign;
 mod kill;
 mod recovery;
