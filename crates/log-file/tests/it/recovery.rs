@@ -3,12 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-use segue_log::{ClaimKey, EventLog, LogErrorKind};
+use segue_log::{EventLog, LogErrorKind};
 use segue_log_file::{FileLog, Options};
 
-use crate::sample::{
-    answers, claiming, continuing, copy_folder, open, read_log, say, segment, session, trim, verify,
-};
+use crate::sample::{answers, claiming, copy_folder, open, read_log, say, segment, session, trim, verify};
 
 /// A store of some commits, the last one of which is not published: its writer was stopped before it could.
 fn with_an_unpublished_commit(path: &Path) -> (u64, u64) {
@@ -195,64 +193,5 @@ fn a_flipped_byte_is_found_or_does_no_harm() {
             }
         }
         fs::write(&file, &bytes).unwrap();
-    }
-}
-
-#[test]
-fn the_index_may_be_in_any_state() {
-    let folder = tempfile::tempdir().unwrap();
-    let original = folder.path().join("original");
-    let options = Options { segment_bytes: 16 * 1024, index_every: 1024, ..Options::default() };
-    let log = FileLog::open(&original, options).unwrap();
-    (0..200_u32).for_each(|number| {
-        let number = u8::try_from(number % 4).unwrap();
-        drop(log.commit(say(number, &"x".repeat(300))).unwrap());
-    });
-    (0..5).for_each(|number| drop(log.commit(claiming(0, &number.to_string())).unwrap()));
-    log.commit(continuing(8, 3)).unwrap();
-    (0..5).for_each(|_| drop(log.commit(say(8, &"x".repeat(300))).unwrap()));
-    drop(log);
-    assert!(original.join("index").is_dir(), "there is an index");
-    let expected = answers_after_a_commit(&original, folder.path(), options, |_| {});
-    let spoils: [fn(&Path); 5] = [
-        |index| fs::remove_dir_all(index).unwrap(),
-        |index| {
-            fs::remove_dir_all(index).unwrap();
-            fs::write(index, "no folder").unwrap();
-        },
-        |index| spoil_files(index, |bytes| bytes.iter_mut().step_by(97).for_each(|byte| *byte ^= 0x55)),
-        |index| spoil_files(index, |bytes| bytes.truncate(bytes.len() / 2)),
-        |index| spoil_files(index, |bytes| bytes.fill(0)),
-    ];
-    for (number, spoil) in spoils.into_iter().enumerate() {
-        let found = answers_after_a_commit(&original, folder.path(), options, spoil);
-        assert!(found == expected, "spoil {number}: {found}\n\n{expected}");
-    }
-}
-
-/// The answers of a log whose first deed is a commit, so that it starts from the index.
-fn answers_after_a_commit(original: &Path, folder: &Path, options: Options, spoil: fn(&Path)) -> String {
-    let path = folder.join("spoilt");
-    drop(fs::remove_dir_all(&path));
-    copy_folder(original, &path);
-    spoil(&path.join("index"));
-    let log = FileLog::open(&path, options).unwrap();
-    log.commit(say(2, "one more").claim(ClaimKey::new("6").unwrap())).unwrap();
-    let found = answers(&log);
-    assert_eq!(log.predecessor(session(8)).unwrap(), Some(session(3)), "the edge of a successor");
-    assert_eq!(log.predecessor(session(3)).unwrap(), None, "a session that began by itself");
-    assert_eq!(found, answers(&FileLog::open_reader(&path).unwrap()), "with and without an index");
-    found
-}
-
-fn spoil_files(folder: &Path, spoil: fn(&mut Vec<u8>)) {
-    for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
-        if entry.file_type().unwrap().is_dir() {
-            spoil_files(&entry.path(), spoil);
-        } else {
-            let mut bytes = fs::read(entry.path()).unwrap();
-            spoil(&mut bytes);
-            fs::write(entry.path(), bytes).unwrap();
-        }
     }
 }
