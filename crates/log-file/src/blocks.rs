@@ -3,7 +3,9 @@
 //! A block holds [`BLOCK_BYTES`] of the segment, counted from behind its header; offsets in a segment stay what they
 //! were before it was compressed. A table tells where each block stands and what its checksum is.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
 use parking_lot::Mutex;
@@ -13,14 +15,42 @@ use crate::map::Map;
 use crate::place::SEGMENT_HEADER_BYTES;
 use crate::wire::Fields;
 
-/// Where the blocks of a segment stand in its file, and those that were read last.
+/// Where the blocks of a segment stand in its file.
 #[derive(Debug)]
 pub(crate) struct Blocks {
     map: Arc<Map>,
     table: Vec<BlockPlace>,
     /// The byte behind the last frame, as it was before the segment was compressed.
     end: u64,
-    kept: Mutex<Vec<(usize, Bytes)>>,
+    /// What the blocks are kept under.
+    owner: u64,
+    kept: Arc<KeptBlocks>,
+}
+
+/// The blocks that were read last, of all the segments of a store together.
+#[derive(Debug, Default)]
+pub(crate) struct KeptBlocks {
+    owners: AtomicU64,
+    newest_first: Mutex<VecDeque<(BlockName, Bytes)>>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct BlockName {
+    owner: u64,
+    index: usize,
+}
+
+impl KeptBlocks {
+    fn get(&self, name: BlockName) -> Option<Bytes> {
+        let kept = self.newest_first.lock();
+        kept.iter().find(|(kept, _)| *kept == name).map(|(_, block)| block.clone())
+    }
+
+    fn keep(&self, name: BlockName, block: Bytes) {
+        let mut kept = self.newest_first.lock();
+        kept.push_front((name, block));
+        kept.truncate(BLOCKS_KEPT);
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -34,14 +64,21 @@ const PLACE_SIZE: usize = 12;
 
 impl Blocks {
     /// Reads the table of a compressed file; none if it is damaged.
-    pub(crate) fn read(map: Arc<Map>, table: &[u8], end: u64) -> Option<Self> {
+    pub(crate) fn read(map: Arc<Map>, table: &[u8], end: u64, kept: &Arc<KeptBlocks>) -> Option<Self> {
         let mut fields = Fields::new(table);
         let mut places = Vec::with_capacity(table.len() / PLACE_SIZE);
         while !fields.is_empty() {
             places.push(BlockPlace { offset: fields.u32()?, bytes: fields.u32()?, checksum: fields.u32()? });
         }
         let expected = (end - SEGMENT_HEADER_BYTES).div_ceil(BLOCK_BYTES);
-        (places.len() as u64 == expected).then(|| Self { map, table: places, end, kept: Mutex::default() })
+        let owner = kept.owners.fetch_add(1, Ordering::Relaxed);
+        (places.len() as u64 == expected).then(|| Self {
+            map,
+            table: places,
+            end,
+            owner,
+            kept: Arc::clone(kept),
+        })
     }
 
     /// Bytes of the segment as they were before it was compressed; none if they are damaged or not there.
@@ -67,8 +104,9 @@ impl Blocks {
 
     fn block(&self, index: u64) -> Option<Bytes> {
         let index = usize::try_from(index).ok()?;
-        if let Some((_, block)) = self.kept.lock().iter().find(|(kept, _)| *kept == index) {
-            return Some(block.clone());
+        let name = BlockName { owner: self.owner, index };
+        if let Some(block) = self.kept.get(name) {
+            return Some(block);
         }
         let place = self.table.get(index)?;
         let packed = self.map.settled(place.offset.into(), place.bytes.into())?;
@@ -77,9 +115,7 @@ impl Blocks {
         }
         let capacity = usize::try_from(BLOCK_BYTES).ok()?;
         let block = Bytes::from(zstd::bulk::decompress(&packed, capacity).ok()?);
-        let mut kept = self.kept.lock();
-        kept.insert(0, (index, block.clone()));
-        kept.truncate(BLOCKS_KEPT);
+        self.kept.keep(name, block.clone());
         Some(block)
     }
 }
@@ -117,5 +153,22 @@ impl Packer {
     /// Where the table goes, and the table.
     pub(crate) fn finish(self) -> (u64, Vec<u8>) {
         (self.next.into(), self.table)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_all_segments_together_only_so_many_blocks_are_kept() {
+        let kept = KeptBlocks::default();
+        let name = |number: usize| BlockName { owner: number as u64 % 5, index: number / 5 };
+        for number in 0..3 * BLOCKS_KEPT {
+            kept.keep(name(number), Bytes::from(vec![number as u8]));
+            assert_eq!(kept.get(name(number)), Some(Bytes::from(vec![number as u8])));
+        }
+        let found = (0..3 * BLOCKS_KEPT).filter(|number| kept.get(name(*number)).is_some());
+        assert_eq!(found.collect::<Vec<_>>(), (2 * BLOCKS_KEPT..3 * BLOCKS_KEPT).collect::<Vec<_>>());
     }
 }

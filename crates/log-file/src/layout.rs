@@ -7,6 +7,7 @@ use std::sync::Arc;
 use segue_event::BlobId;
 use segue_log::LogError;
 
+use crate::blocks::KeptBlocks;
 use crate::disk::{Disk, Entry, EntryKind, Open, RealDisk, read_file};
 use crate::limits::FORMAT_VERSION;
 use crate::place::SegmentNumber;
@@ -22,6 +23,8 @@ const INDEX_MARKER: &str = "SEGUE-INDEX";
 pub(crate) struct Layout {
     root: PathBuf,
     pub(crate) disk: Arc<dyn Disk>,
+    /// What was read last of compressed segments.
+    pub(crate) blocks: Arc<KeptBlocks>,
 }
 
 impl Layout {
@@ -30,7 +33,7 @@ impl Layout {
     }
 
     pub(crate) fn on(disk: Arc<dyn Disk>, root: PathBuf) -> Self {
-        Self { root, disk }
+        Self { root, disk, blocks: Arc::default() }
     }
 
     pub(crate) fn root(&self) -> &Path {

@@ -93,8 +93,8 @@ pub const FOOTER_BYTES_MAX: u64 = 256 * 1024 * 1024;
 /// Larger blocks take less room and longer to read one event from.
 pub const BLOCK_BYTES: u64 = 128 * 1024;
 
-/// How many blocks of a compressed segment are kept ready after they were read.
-pub const BLOCKS_KEPT: usize = 4;
+/// How many blocks of compressed segments are kept ready after they were read, of all in a store together: 4 MiB.
+pub const BLOCKS_KEPT: usize = 32;
 
 /// How hard segments are compressed: zstd's level.
 pub const COMPRESSION_LEVEL: i32 = 6;

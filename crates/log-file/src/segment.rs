@@ -147,7 +147,8 @@ impl Segment {
         let capacity = usize::try_from(SEGMENT_BYTES_MAX).unwrap_or(usize::MAX);
         let map = Arc::new(Map::new(file, capacity).map_err(failed)?);
         let header = header.filter(|header| header.number == number);
-        let blocks = header.and_then(|header| header.packed()).and_then(|packed| open_blocks(&map, packed));
+        let blocks =
+            header.and_then(|header| header.packed()).and_then(|packed| open_blocks(layout, &map, packed));
         Ok(Self { number, header, map, blocks, path, checked: Checked::default() })
     }
 
@@ -299,7 +300,7 @@ fn read_header(file: &dyn DiskFile, offset: u64) -> Option<SegmentHeader> {
     SegmentHeader::from_bytes(&header)
 }
 
-fn open_blocks(map: &Arc<Map>, packed: Packed) -> Option<Blocks> {
+fn open_blocks(layout: &Layout, map: &Arc<Map>, packed: Packed) -> Option<Blocks> {
     let mut table = vec![0; usize::try_from(packed.table_bytes).ok()?];
     let stored = map.file().size().ok()?;
     if packed.table.checked_add(u64::from(packed.table_bytes))? > stored {
@@ -307,7 +308,7 @@ fn open_blocks(map: &Arc<Map>, packed: Packed) -> Option<Blocks> {
     }
     map.file().read_exact_at(&mut table, packed.table).ok()?;
     let is_whole = crc32fast::hash(&table) == packed.table_checksum;
-    is_whole.then(|| Blocks::read(Arc::clone(map), &table, packed.end)).flatten()
+    is_whole.then(|| Blocks::read(Arc::clone(map), &table, packed.end, &layout.blocks)).flatten()
 }
 
 const HEADER_CUT: &str = "the file ends within a frame's header";
