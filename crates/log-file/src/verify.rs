@@ -12,7 +12,7 @@ use crate::view::View;
 
 /// Checks every frame and segment anew, whatever this process knows already; and, if asked, every hash, body and blob.
 pub(crate) fn verify(log: &FileLog, store: &Arc<Store>, depth: Depth) -> Result<Report, LogError> {
-    let (view, failure) = scan_anew(store)?;
+    let (mut view, failure) = scan_anew(store)?;
     let mut report = match depth {
         Depth::Quick => Report {
             events: view.counts.events,
@@ -20,7 +20,10 @@ pub(crate) fn verify(log: &FileLog, store: &Arc<Store>, depth: Depth) -> Result<
             bytes: view.counts.body_bytes,
             ..Report::default()
         },
-        Depth::Full => verify_chains(log)?,
+        Depth::Full => {
+            view.forget_contents();
+            verify_chains(log)?
+        }
     };
     for damage in &view.damages {
         let place = format!("byte {} of {}", damage.offset, damage.segment.path.display());

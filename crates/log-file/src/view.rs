@@ -180,6 +180,12 @@ impl View {
         }
     }
 
+    /// Forgets what is in the log, and keeps where that stands and what is wrong with it.
+    pub(crate) fn forget_contents(&mut self) {
+        (self.sessions, self.by_first) = <_>::default();
+        (self.claims, self.places, self.edges) = <_>::default();
+    }
+
     /// Reads a segment from the compressed file from now on, if that holds the same frames.
     pub(crate) fn exchange_segment(&mut self, segment: Arc<Segment>) {
         if let Some(span) = self.spans.get_mut(&segment.number)

@@ -30,6 +30,12 @@ pub(crate) struct Arguments {
     /// Where the figures go, all of them.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    /// For a process that measures its own memory: what it does.
+    #[arg(long, hide = true, requires = "store")]
+    memory_case: Option<String>,
+    /// The store with which it does it.
+    #[arg(long, hide = true)]
+    store: Option<PathBuf>,
 }
 
 #[cfg(feature = "peers")]

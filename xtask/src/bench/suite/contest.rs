@@ -21,6 +21,8 @@ pub(super) enum Unit {
     Rate { name: &'static str, work: f64 },
     /// Time for each piece of work; less is better.
     Time { name: &'static str, each_second: f64, pieces: f64 },
+    /// Memory; less is better.
+    Megabytes,
 }
 
 impl Unit {
@@ -43,22 +45,32 @@ impl Unit {
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Rate { name, .. } | Self::Time { name, .. } => name,
+            Self::Megabytes => "MB",
         }
     }
 
-    pub(super) fn figure(self, seconds: f64) -> f64 {
+    /// What is measured for it.
+    pub(super) fn measured(self) -> &'static str {
         match self {
-            Self::Rate { work, .. } => work / seconds,
-            Self::Time { each_second, pieces, .. } => seconds / pieces * each_second,
+            Self::Rate { .. } | Self::Time { .. } => "seconds",
+            Self::Megabytes => "bytes",
+        }
+    }
+
+    pub(super) fn figure(self, measured: f64) -> f64 {
+        match self {
+            Self::Rate { work, .. } => work / measured,
+            Self::Time { each_second, pieces, .. } => measured / pieces * each_second,
+            Self::Megabytes => measured / 1e6,
         }
     }
 }
 
-/// The turns of one contender, in seconds, in order of rounds.
+/// The turns of one contender, in order of rounds: seconds or, for memory, bytes.
 #[derive(Clone, Debug)]
 pub(super) struct Series {
     pub(super) name: &'static str,
-    pub(super) seconds: Vec<f64>,
+    pub(super) measured: Vec<f64>,
 }
 
 /// How two contenders are compared.
@@ -118,12 +130,12 @@ pub(super) struct Row {
 impl Row {
     pub(super) fn median(&self, name: &str) -> Option<f64> {
         let series = self.series.iter().find(|series| series.name == name)?;
-        Some(self.unit.figure(median(&series.seconds)))
+        Some(self.unit.figure(median(&series.measured)))
     }
 
     /// The ratio of every round: what disturbed a round disturbed both.
     pub(super) fn ratios(&self, comparison: &Comparison) -> Vec<f64> {
-        let seconds = |name| self.series.iter().filter(move |s| s.name == name).flat_map(|s| &s.seconds);
+        let seconds = |name| self.series.iter().filter(move |s| s.name == name).flat_map(|s| &s.measured);
         let pairs = seconds(comparison.ours).zip(seconds(comparison.peer));
         match comparison.sense {
             Sense::Speed => pairs.map(|(ours, peer)| peer / ours).collect(),
@@ -135,13 +147,13 @@ impl Row {
 /// Lets the contenders take turns: once to warm up, then `rounds` times, each time another one first.
 pub(super) fn compete(rounds: u32, mut contenders: Vec<Contender<'_>>) -> anyhow::Result<Vec<Series>> {
     let mut series: Vec<_> =
-        contenders.iter().map(|c| Series { name: c.name, seconds: Vec::new() }).collect();
+        contenders.iter().map(|c| Series { name: c.name, measured: Vec::new() }).collect();
     for contender in &mut contenders {
         (contender.turn)()?;
     }
     for _ in 0..rounds {
         for (contender, series) in contenders.iter_mut().zip(&mut series) {
-            series.seconds.push((contender.turn)()?.as_secs_f64());
+            series.measured.push((contender.turn)()?.as_secs_f64());
         }
         contenders.rotate_left(1);
         series.rotate_left(1);
@@ -182,8 +194,8 @@ mod tests {
         let fast = Contender::new("fast", || Ok(Duration::from_secs(1)));
         let slow = Contender::new("slow", || Ok(Duration::from_secs(2)));
         let series = compete(3, vec![fast, slow]).unwrap();
-        assert_eq!((series[0].name, &series[0].seconds), ("fast", &vec![1.0; 3]));
-        assert_eq!((series[1].name, &series[1].seconds), ("slow", &vec![2.0; 3]));
+        assert_eq!((series[0].name, &series[0].measured), ("fast", &vec![1.0; 3]));
+        assert_eq!((series[1].name, &series[1].measured), ("slow", &vec![2.0; 3]));
     }
 
     #[test]

@@ -6,6 +6,7 @@ mod continuing;
 mod engines;
 mod library;
 mod machine;
+mod memory;
 mod opening;
 mod ours;
 mod plain;
@@ -43,6 +44,7 @@ const ROWS: &[(&str, Measure)] = &[
     ("committers-8", committing::eight),
     ("committers-64", committing::sixty_four),
     ("continuation", continuing::continuation),
+    ("memory", memory::memory),
 ];
 
 /// Rows on one large store, which is filled once.
@@ -54,6 +56,9 @@ const LIBRARY_ROWS: &[(&str, MeasureLibrary)] = &[
 ];
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    if let (Some(case), Some(store)) = (&arguments.memory_case, &arguments.store) {
+        return memory::run_case(case, store, &Sizes::of(arguments));
+    }
     let target = root().join("target");
     let folder = tempfile::Builder::new().prefix("bench-").tempdir_in(&target)?;
     let sizes = Sizes::of(arguments);

@@ -93,7 +93,8 @@ fn write(library: &Library) -> anyhow::Result<Duration> {
     Ok(timed(|| ready_to_write(library))?.0)
 }
 
-fn commit(log: &FileLog) -> anyhow::Result<()> {
+/// One event, which does not wait for the disk.
+pub(super) fn commit(log: &FileLog) -> anyhow::Result<()> {
     let mut batch = Growing::new(Session(u32::MAX)).batch(1)?;
     for append in &mut batch.commit.appends {
         append.expected = segue::log::Expected::AtHead;

@@ -134,7 +134,7 @@ fn limited(row: &Row, limit: &Limit) -> Verdict {
 }
 
 fn figures(row: &Row, series: &Series) -> Vec<f64> {
-    series.seconds.iter().map(|seconds| row.unit.figure(*seconds)).collect()
+    series.measured.iter().map(|measured| row.unit.figure(*measured)).collect()
 }
 
 fn extremes(figures: &[f64]) -> (f64, f64) {
@@ -160,7 +160,12 @@ fn row_json(row: &Row) -> Value {
 
 fn series_json(row: &Row, series: &Series) -> Value {
     let figures = figures(row, series);
-    json!({ "name": series.name, "median": median(&figures), "rounds": figures, "seconds": series.seconds })
+    json!({
+        "name": series.name,
+        "median": median(&figures),
+        "rounds": figures,
+        row.unit.measured(): series.measured,
+    })
 }
 
 fn comparison_json(row: &Row, comparison: &Comparison) -> Value {

@@ -18,6 +18,8 @@ pub(super) struct Sizes {
     /// Commits that all committers together make.
     pub(super) shared_commits: u64,
     pub(super) library_bytes: u64,
+    /// The store with which memory is measured.
+    pub(super) memory_bytes: u64,
     /// The events of the one long session.
     pub(super) long_session: u64,
     pub(super) ranges: u64,
@@ -33,6 +35,7 @@ const FULL: Sizes = Sizes {
     batches: 200,
     shared_commits: 12_800,
     library_bytes: 100_000_000,
+    memory_bytes: 1_000_000_000,
     long_session: 10_000,
     ranges: 500,
     opens: 3,
@@ -46,6 +49,7 @@ const QUICK: Sizes = Sizes {
     batches: 20,
     shared_commits: 640,
     library_bytes: 10_000_000,
+    memory_bytes: 150_000_000,
     long_session: 2_000,
     ranges: 100,
     opens: 2,
@@ -60,6 +64,10 @@ impl Sizes {
             (false, true) => Self { name: "gigabyte", library_bytes: 1_000_000_000, ..FULL },
             (false, false) => FULL,
         }
+    }
+
+    pub(super) fn is_quick(&self) -> bool {
+        self.name == QUICK.name
     }
 }
 
