@@ -117,6 +117,12 @@ pub trait DiskFile: fmt::Debug + Send + Sync {
     /// What the disk answers.
     fn has_name(&self) -> io::Result<bool>;
 
+    /// A number that no other file beside it has, and that stays when it gets another name: a copy has another.
+    ///
+    /// # Errors
+    /// What the disk answers.
+    fn identity(&self) -> io::Result<u64>;
+
     /// Lets what is read next come from the disk and not from memory, as far as the system can do that.
     fn drop_cached(&self);
 }
@@ -249,6 +255,10 @@ impl DiskFile for RealFile {
 
     fn has_name(&self) -> io::Result<bool> {
         Ok(self.0.metadata()?.nlink() > 0)
+    }
+
+    fn identity(&self) -> io::Result<u64> {
+        Ok(self.0.metadata()?.ino())
     }
 
     fn drop_cached(&self) {

@@ -448,6 +448,10 @@ impl DiskFile for FaultyFile {
         Ok(self.disk.state.lock().names.values().any(|number| *number == self.number))
     }
 
+    fn identity(&self) -> io::Result<u64> {
+        Ok(self.number as u64)
+    }
+
     fn drop_cached(&self) {}
 }
 

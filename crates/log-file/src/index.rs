@@ -6,9 +6,9 @@
 //! segments before.
 //!
 //! # Why it can be trusted although sled cannot
-//! The checkpoint holds a digest over all entries, and the id of the last event it covers. If one entry is missing,
-//! stale or garbled the digest differs; if the log lost what the index has seen, or the index is another log's, the
-//! event is not there. In either case, as when sled answers with an error or panics, the segment is read instead and
+//! The checkpoint holds a digest over all entries and over which file they are of, and the id of the last event it
+//! covers. If one entry is missing, stale or garbled, or the index is that of another log, be it only a copy that went
+//! on elsewhere, the digest differs; if the log lost what the index has seen, the event is not there. In either case, as when sled answers with an error or panics, the segment is read instead and
 //! the index is made anew.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -16,10 +16,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::background::Background;
-use crate::disk::{Disk as _, RealDisk};
+use crate::disk::{Disk as _, Open, RealDisk};
 use crate::index_entry::{Checkpoint, Entries, changes_since, entry_digest, head_in, session_key};
 use crate::layout::Layout;
 use crate::limits::{INDEX_BATCH_ENTRIES, INDEX_CACHE_BYTES, INDEX_OPEN_RETRY, INDEX_OPEN_TRIES};
+use crate::place::SegmentNumber;
 use crate::segment::Segment;
 use crate::store::Store;
 use crate::view::View;
@@ -46,7 +47,7 @@ fn read(layout: &Layout) -> Option<Remembered> {
     let db = open(layout)?;
     let checkpoint = Checkpoint::from_bytes(&db.get(CHECKPOINT).ok()??)?;
     let mut entries = Entries::default();
-    let mut digest = 0u64;
+    let mut digest = digest_of_nothing(layout, checkpoint.place.segment)?;
     for entry in db.iter() {
         let (key, value) = entry.ok()?;
         if key.as_ref() != CHECKPOINT {
@@ -55,6 +56,12 @@ fn read(layout: &Layout) -> Option<Remembered> {
         }
     }
     (digest == checkpoint.digest).then(|| Remembered { checkpoint, part: entries.finish(&checkpoint) })
+}
+
+/// The digest of an index of a segment's file in which there is nothing yet.
+fn digest_of_nothing(layout: &Layout, segment: SegmentNumber) -> Option<u64> {
+    let file = layout.disk.open(&layout.segment(segment), Open::Read).ok()?;
+    Some(entry_digest(b"file", &file.identity().ok()?.to_le_bytes()))
 }
 
 /// Runs what may panic over a damaged index; none if it did.
@@ -174,7 +181,10 @@ fn update(store: &Store, known: Known, db: &mut Option<sled::Db>, stop: &AtomicB
     let changes = changes_since(&store.known(), known)?;
     // Without a checkpoint the index counts for nothing, until the last entry is written.
     db.remove(CHECKPOINT).ok()?;
-    let mut digest = known.map_or(0, |checkpoint| checkpoint.digest);
+    let mut digest = match known {
+        Some(checkpoint) => checkpoint.digest,
+        None => digest_of_nothing(&store.layout, changes.checkpoint.place.segment)?,
+    };
     for chunk in changes.entries.chunks(INDEX_BATCH_ENTRIES) {
         if stop.load(Ordering::Relaxed) {
             return None;

@@ -150,6 +150,10 @@ impl DiskFile for CountingFile {
         self.file.has_name()
     }
 
+    fn identity(&self) -> io::Result<u64> {
+        self.file.identity()
+    }
+
     fn drop_cached(&self) {
         self.file.drop_cached();
     }

@@ -16,6 +16,8 @@ fn eager() -> Options {
 /// A store with an index, in a folder of its own, and what a log says of it that has none.
 struct Indexed {
     folder: tempfile::TempDir,
+    store: PathBuf,
+    /// A copy, to make the store what it was: its index is only good for its own files.
     original: PathBuf,
     expected: String,
 }
@@ -23,32 +25,41 @@ struct Indexed {
 impl Indexed {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let original = folder.path().join("original");
-        let log = FileLog::open(&original, eager()).unwrap();
+        let (store, original) = (folder.path().join("store"), folder.path().join("original"));
+        let log = FileLog::open(&store, eager()).unwrap();
         fill(&log, 200);
         (0..5).for_each(|number| drop(log.commit(claiming(0, &number.to_string())).unwrap()));
         log.commit(continuing(8, 3)).unwrap();
         (0..5).for_each(|_| drop(log.commit(say(8, &"x".repeat(300))).unwrap()));
         drop(log);
-        assert!(original.join("index/SEGUE-INDEX").is_file(), "there is an index");
-        let mut indexed = Self { folder, original, expected: String::new() };
+        assert!(store.join("index/SEGUE-INDEX").is_file(), "there is an index");
+        copy_folder(&store, &original);
+        let mut indexed = Self { folder, store, original, expected: String::new() };
         indexed.expected = indexed.answers_after(|index| fs::remove_dir_all(index).unwrap());
         indexed
     }
 
     /// What a log answers whose first deed is a commit, so that it starts from the index.
     fn answers_after(&self, spoil: impl FnOnce(&Path)) -> String {
-        let path = self.folder.path().join("spoilt");
-        drop(fs::remove_dir_all(&path));
-        copy_folder(&self.original, &path);
+        self.restore();
+        let path = &self.store;
         spoil(&path.join("index"));
-        let log = FileLog::open(&path, eager()).unwrap();
+        let log = FileLog::open(path, eager()).unwrap();
         log.commit(say(2, "one more").claim(ClaimKey::new("6").unwrap())).unwrap();
         let found = answers(&log);
         assert_eq!(log.predecessor(session(8)).unwrap(), Some(session(3)), "the edge of a successor");
         assert_eq!(log.predecessor(session(3)).unwrap(), None, "a session that began by itself");
-        assert_eq!(found, answers(&FileLog::open_reader(&path).unwrap()), "with and without an index");
+        assert_eq!(found, answers(&FileLog::open_reader(path).unwrap()), "with and without an index");
         found
+    }
+
+    /// Makes the store what it was: the segments that are there are written over and stay the same files.
+    fn restore(&self) {
+        drop(fs::remove_file(self.store.join("index")));
+        drop(fs::remove_dir_all(self.store.join("index")));
+        let is_new = |file: &PathBuf| !self.original.join(file.strip_prefix(&self.store).unwrap()).exists();
+        files(&self.store).iter().filter(|file| is_new(file)).for_each(|file| fs::remove_file(file).unwrap());
+        copy_folder(&self.original, &self.store);
     }
 
     fn check(&self, what: &str, spoil: impl FnOnce(&Path)) {
@@ -149,7 +160,7 @@ fn any_byte_of_the_index_may_be_another() {
 #[test]
 fn an_index_that_may_not_be_entered_is_done_without() {
     let indexed = Indexed::new();
-    let spoilt = indexed.folder.path().join("spoilt/index");
+    let spoilt = indexed.store.join("index");
     for mode in [0o000, 0o500] {
         // Whoever may do everything is not kept out, and then finds the index as it was.
         indexed.check(&format!("mode {mode:o}"), |index| {
@@ -182,16 +193,41 @@ fn an_index_of_another_log_is_not_used() {
         drop(log);
         indexed.check(&format!("of a store of {commits}"), |index| exchange(index, &other));
     }
-    // This store as it went on elsewhere: the index knows more than the log.
-    let longer = folder.join("longer");
-    copy_folder(&indexed.original, &longer);
-    let log = FileLog::open(&longer, eager()).unwrap();
-    fill(&log, 20);
+    // This store as it once went on: the index knows more than the log.
+    indexed.restore();
+    let log = FileLog::open(&indexed.store, eager()).unwrap();
     log.commit(claiming(1, "7")).unwrap();
-    fill(&log, 20);
+    fill(&log, 8);
     drop(log);
+    let longer = folder.join("longer");
+    copy_folder(&indexed.store, &longer);
     indexed.check("newer than the log", |index| exchange(index, &longer));
-    assert!(verify(&folder.join("spoilt")).is_sound());
+    assert!(verify(&indexed.store).is_sound());
+}
+
+#[test]
+fn an_index_of_the_same_log_as_it_went_on_elsewhere_is_not_used() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let log = FileLog::open(path("here"), eager()).unwrap();
+    log.commit(say(0, "before")).unwrap();
+    drop(log);
+    copy_folder(&path("here"), &path("there"));
+    // Both are as long, and end in the same event at the same place.
+    for (name, text) in [("here", "one"), ("there", "two")] {
+        let log = FileLog::open(path(name), eager()).unwrap();
+        log.commit(say(1, text)).unwrap();
+        log.commit(say(2, &"the same ".repeat(200))).unwrap();
+    }
+    let log = FileLog::open(path("here"), eager()).unwrap();
+    let expected = log.head(session(1)).unwrap();
+    drop(log);
+    exchange(&path("here/index"), &path("there"));
+    let log = FileLog::open(path("here"), eager()).unwrap();
+    log.commit(say(3, "more")).unwrap();
+    assert_eq!(log.head(session(1)).unwrap(), expected);
+    drop(log);
+    assert!(verify(&path("here")).is_sound());
 }
 
 #[test]
@@ -205,7 +241,7 @@ fn a_database_of_somebody_else_is_neither_used_nor_changed_unless_it_is_marked_a
         drop(db);
     };
     indexed.check("foreign", foreign);
-    let index = indexed.folder.path().join("spoilt/index");
+    let index = indexed.store.join("index");
     assert_eq!(sled::open(&index).unwrap().get("k").unwrap().unwrap(), "not a checkpoint");
     indexed.check("foreign, in our folder", |index| {
         foreign(index);
