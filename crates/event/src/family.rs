@@ -49,6 +49,12 @@ impl KindSet {
         Self(self.0 | Self::one(kind).0)
     }
 
+    /// The kinds of both sets.
+    #[must_use]
+    pub const fn union(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
     /// Whether a kind may be in the set; false only if it is not.
     pub const fn may_hold(self, kind: Kind) -> bool {
         self.meets(Self::one(kind))

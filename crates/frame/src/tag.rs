@@ -25,13 +25,19 @@ pub enum Tag {
     ContextUsage,
     /// The session's title and status.
     SessionStatus,
+    /// What a run still owes before it ends.
+    Obligations,
+    /// What became of a delegated task.
+    DelegatedResult,
+    /// What the host put beside a message.
+    ContextLines,
     /// Findings of a search over the record.
     Recall,
 }
 
 impl Tag {
     /// Every frame.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 14] = [
         Self::SessionContinuation,
         Self::Handoff,
         Self::Sources,
@@ -42,6 +48,9 @@ impl Tag {
         Self::PlanState,
         Self::ContextUsage,
         Self::SessionStatus,
+        Self::Obligations,
+        Self::DelegatedResult,
+        Self::ContextLines,
         Self::Recall,
     ];
 
@@ -58,6 +67,9 @@ impl Tag {
             Self::PlanState => "plan_state",
             Self::ContextUsage => "context_usage",
             Self::SessionStatus => "session_status",
+            Self::Obligations => "obligations",
+            Self::DelegatedResult => "delegated_result",
+            Self::ContextLines => "context_lines",
             Self::Recall => "recall",
         }
     }

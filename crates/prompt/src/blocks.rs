@@ -1,6 +1,6 @@
 //! The blocks that stand at the end of every prompt.
 
-use segue_event::{Plan, RunId};
+use segue_event::{Plan, RunId, SessionId};
 use segue_frame::{Tag, escape, indent};
 
 use crate::{ContextMeter, Pressure};
@@ -35,6 +35,62 @@ pub fn context_usage(meter: &ContextMeter) -> String {
 /// `<session_status>`: what the session is called and how it stands.
 pub fn session_status(title: &str, description: &str) -> String {
     Tag::SessionStatus.inline(&[("title", title)], &inset(description))
+}
+
+/// What a run owes before it ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Owed {
+    /// A typed result.
+    pub result: Due,
+    /// An end to its plan.
+    pub plan: Due,
+}
+
+/// Whether something is owed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Due {
+    /// It is not.
+    #[default]
+    No,
+    /// It is.
+    Yes,
+}
+
+impl Owed {
+    /// Whether anything is.
+    pub fn anything(self) -> bool {
+        self != Self::default()
+    }
+}
+
+/// `<obligations>`: what the run owes before it ends, all together; empty if it owes nothing.
+pub fn obligations(owed: Owed) -> String {
+    let result = "- This run owes a typed result: call return_result with it.\n";
+    let plan =
+        "- The plan has open steps: do them, or set each to done, skipped or failed with the plan tool.\n";
+    let lines = [(owed.result, result), (owed.plan, plan)];
+    let body: String = lines.iter().filter(|(due, _)| *due == Due::Yes).map(|(_, line)| *line).collect();
+    if body.is_empty() { body } else { Tag::Obligations.frame(&[], &body) }
+}
+
+/// What became of a delegated task.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TaskResult {
+    /// The session that worked on it.
+    pub session: SessionId,
+    /// What it was called.
+    pub title: String,
+    /// How it ended, in a word.
+    pub outcome: &'static str,
+    /// What it gave back: its typed result, else its last words.
+    pub text: String,
+}
+
+/// `<delegated_result>`: what became of a delegated task.
+pub fn delegated_result(result: &TaskResult) -> String {
+    let session = result.session.to_string();
+    let attributes = [("session", session.as_str()), ("title", &result.title), ("outcome", result.outcome)];
+    Tag::DelegatedResult.frame(&attributes, &escape(&result.text))
 }
 
 fn inset(text: &str) -> String {

@@ -1,15 +1,29 @@
 //! What a model is told beside the transcript.
 //!
+//! A [`Prompt`] is what a model is given: fixed parts, the transcript ([`TranscriptBuilder`]), and what is told anew
+//! every turn. Each prompt that is given out has a receipt ([`Prompt::receipt`]).
+//!
 //! Per turn, rendered fresh at the end of the prompt and never stored: [`plan_state`], [`context_usage`],
-//! [`session_status`], in this order. Once for all: what a continuation is ([`SYSTEM_PART`]) and the contract of the
-//! verb ([`continue_session`]).
+//! [`session_status`], [`obligations`], in this order. Once for all: what a continuation is ([`SYSTEM_PART`]) and the contract of the
+//! verb ([`continue_session`]) and of the other built-in tools ([`tools`]).
 //!
 //! Pure functions on values; nothing here does I/O.
 
 mod blocks;
+mod contract;
 mod meter;
+mod prompt;
+pub mod tools;
+mod transcript;
 mod verb;
 
-pub use blocks::{context_usage, plan_state, session_status};
+pub use blocks::{
+    Due, Owed, TaskResult, context_usage, delegated_result, obligations, plan_state, session_status,
+};
+pub use contract::ToolContract;
 pub use meter::{ContextMeter, Pressure};
-pub use verb::{SYSTEM_PART, ToolContract, continue_session};
+pub use prompt::{Prompt, RENDERER, ReceiptFor};
+pub use transcript::{
+    PromptContent, PromptEvent, PromptMessage, PromptRole, TranscriptBuilder, TranscriptDigest,
+};
+pub use verb::{SYSTEM_PART, continue_session};

@@ -6,16 +6,7 @@ use segue_continuation::caps::{
 use segue_event::Reason;
 use serde_json::{Value, json};
 
-/// A tool as a model is told of it.
-#[derive(Clone, PartialEq, Debug)]
-pub struct ToolContract {
-    /// The name by which it is called.
-    pub name: &'static str,
-    /// When and how to call it.
-    pub description: &'static str,
-    /// The JSON Schema of its arguments, as text.
-    pub parameters: String,
-}
+use crate::ToolContract;
 
 /// The part of the system prompt that says what a continuation is.
 pub const SYSTEM_PART: &str = "\
@@ -35,7 +26,7 @@ What is not in the context is not gone: before you say that something was never 
 
 /// The contract of `continue_session`.
 pub fn continue_session() -> ToolContract {
-    ToolContract { name: "continue_session", description: DESCRIPTION, parameters: parameters().to_string() }
+    ToolContract::new("continue_session", DESCRIPTION, &parameters())
 }
 
 const DESCRIPTION: &str = "\

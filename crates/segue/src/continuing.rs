@@ -16,6 +16,7 @@ use segue_projection::{Diagnostic, Origin, Projection, admit, compile, measure};
 
 use crate::error::Detail;
 use crate::gather::{Given, gather};
+use crate::limits::TRIES_MAX;
 use crate::workspace::session_state;
 use crate::{Asker, Error, Workspace, claims, memory, switch};
 
@@ -56,9 +57,6 @@ pub enum Preview {
     /// It would be refused.
     WouldRefuse(Refusal),
 }
-
-/// How often a continuation is decided anew because the predecessor changed meanwhile.
-const TRIES_MAX: u32 = 16;
 
 impl Workspace {
     /// Continues a session in a successor, in one commit. `arguments` are those of the verb, as JSON text.

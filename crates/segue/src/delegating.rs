@@ -7,6 +7,8 @@ use segue_event::{
 use segue_log::{Commit, Expected, LogError, LogErrorKind, NewEvent};
 
 use crate::error::Detail;
+use crate::limits::TRIES_MAX;
+use crate::successors::successors;
 use crate::workspace::session_state;
 use crate::{Asker, Error, Workspace, claims};
 
@@ -32,9 +34,6 @@ pub struct Delegated {
 
 /// Where the task stands in the child, behind its start.
 const TASK_SEQ: Seq = Seq::FIRST.next();
-
-/// How often a delegation is tried anew because the session changed meanwhile.
-const TRIES_MAX: u32 = 16;
 
 impl Workspace {
     /// Gives a task of a run to a session of its own, in one commit: the child with its run, and what the parent knows of it.
@@ -113,7 +112,8 @@ impl Workspace {
         let commit = Commit::new()
             .append(delegated.session, Expected::first(), child.map(new).to_vec())
             .append(parent, Expected::after(head.seq), vec![new(known.into())])
-            .claim(claims::delegation(parent, &asker.initiator())?);
+            .claim(claims::delegation(parent, &asker.initiator())?)
+            .claim(claims::successor(parent, successors(log, parent)?.len())?);
         log.commit(commit)?;
         Ok(delegated)
     }

@@ -1,6 +1,6 @@
 //! What can go wrong with a workspace.
 
-use segue_event::{ContinuationId, RunId, SessionId};
+use segue_event::{CallSite, ContinuationId, RunId, SessionId};
 use segue_log::{LogError, LogErrorKind};
 use segue_thread::{ThreadError, ThreadErrorKind};
 
@@ -23,6 +23,10 @@ pub enum ErrorKind {
     Contended,
     /// The run is over, or there is none.
     NoOpenRun,
+    /// The turn waits for results of tools.
+    ResultsAwaited,
+    /// No call that is open stands there.
+    NoSuchCall,
     /// Reading failed, as the thread crate has it.
     Thread(ThreadErrorKind),
     /// The log failed, as the log crate has it.
@@ -43,6 +47,10 @@ pub(crate) enum Detail {
     Contended { session: SessionId, tries: u32 },
     #[error("run {0} is over, or there is no such run")]
     NoOpenRun(RunId),
+    #[error("run {0} waits for results of tools: answer its calls first")]
+    ResultsAwaited(RunId),
+    #[error("no open call stands at message {} block {}", .0.message, .0.block)]
+    NoSuchCall(CallSite),
     #[error(transparent)]
     Thread(ThreadError),
     #[error(transparent)]
@@ -58,6 +66,8 @@ impl Error {
             Detail::BeyondCaps(_) => ErrorKind::BeyondCaps,
             Detail::Contended { .. } => ErrorKind::Contended,
             Detail::NoOpenRun(_) => ErrorKind::NoOpenRun,
+            Detail::ResultsAwaited(_) => ErrorKind::ResultsAwaited,
+            Detail::NoSuchCall(_) => ErrorKind::NoSuchCall,
             Detail::Thread(error) => match (error.kind(), error.as_log_error()) {
                 (ThreadErrorKind::SessionNotFound, _) => ErrorKind::SessionNotFound,
                 (_, Some(error)) => ErrorKind::Log(error.kind()),

@@ -35,10 +35,15 @@ mod delegating;
 mod error;
 mod gather;
 mod host;
+pub mod limits;
 mod memory;
 mod reader;
 mod recompile;
+mod said;
+mod sending;
+mod successors;
 mod switch;
+mod turn;
 mod workspace;
 
 pub use segue_continuation as continuation;
@@ -57,6 +62,9 @@ pub use error::{Error, ErrorKind};
 pub use host::{Host, SystemHost};
 pub use reader::{Overview, Reader, Scope};
 pub use recompile::{Recompiled, Verdict};
+pub use said::{Delta, Said, Streaming};
+pub use sending::Sent;
+pub use turn::{HostCall, Setup, Step, Tasks, ToolOutput, Turn};
 pub use workspace::{NewSession, Options, Workspace};
 
 /// The README's example, run as a test.

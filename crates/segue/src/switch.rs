@@ -1,15 +1,18 @@
 //! The one commit that carries a conversation over, and the one that records a refusal.
 
-use segue_continuation::{Refusal, Request, SessionState};
+use std::collections::BTreeMap;
+
+use segue_continuation::{Refusal, Request, SessionState, WaitingMessage};
 use segue_event::{
     Author, Block, Continued, Edge, Event, EventRef, Handover, Lane, Message, MessageOrigin, Plan,
-    PlanTransfer, Recorded, ResultStatus, Role, RunEnded, RunId, RunOutcome, RunQueued, Seq, SessionId,
-    SessionStarted, Timestamp, Title, TitleSource, ToolResult, Transition,
+    PlanTransfer, QueuedMessageTaken, Recorded, ResultStatus, Role, RunEnded, RunId, RunOutcome, RunQueued,
+    Seq, SessionId, SessionStarted, TakenTo, Timestamp, Title, TitleSource, ToolResult, Transition,
 };
 use segue_log::{Commit, Expected, LogError, NewEvent};
 use segue_projection::{Diagnostic, Origin, Projection};
 use serde_json::json;
 
+use crate::successors::successors;
 use crate::{Asker, ContinuedSession, ToolCaller, Workspace, claims};
 
 /// A continuation that was approved and compiled.
@@ -38,14 +41,20 @@ impl Workspace {
         let continuation = ready.origin.continuation;
         let predecessor = ready.origin.predecessor;
         let initiator = asker.initiator();
-        let mut commit = Commit::new().claim(claims::continuation(predecessor, &initiator)?);
+        let number = successors(&*self.log, predecessor)?.len();
+        let mut commit = Commit::new()
+            .claim(claims::continuation(predecessor, &initiator)?)
+            .claim(claims::successor(predecessor, number)?);
         let mut closing = None;
         if let Asker::Tool(caller) = asker {
             commit = commit.claim(claims::agent_successor(predecessor, ready.agent_successors)?);
             closing = Some(closing_events(caller, &ready, successor));
         }
         let (head, now, diagnostics) = (ready.head, ready.now, ready.diagnostics.clone());
-        let opening = opening_events(ready, initiator, run);
+        let moved =
+            if closing.is_some() { ready.predecessor.waiting_messages.clone() } else { BTreeMap::new() };
+        let mut opening = opening_events(ready, initiator, run);
+        opening.extend(moved.into_iter().map(|(seq, waiting)| moved_message(predecessor, seq, waiting)));
         // The successor comes first: whoever finds the claim finds it by the commit's first position.
         commit = commit.append(successor, Expected::first(), at(now, opening));
         if let Some(events) = closing {
@@ -143,7 +152,13 @@ fn carried_plan(plan: Option<(Seq, Plan)>, transfer: PlanTransfer) -> Option<Pla
     Some(Plan { owner: None, steps: plan.steps })
 }
 
-/// What the predecessor gets: the result of the call, and the end of the run.
+/// A message that came while the predecessor's run was at work: the successor answers it too.
+fn moved_message(session: SessionId, seq: Seq, waiting: WaitingMessage) -> Event {
+    let WaitingMessage { event, message } = waiting;
+    Message { continued_from: Some(MessageOrigin { session, seq, event }), ..message }.into()
+}
+
+/// What the predecessor gets: the result of the call, where its queued messages went, and the end of the run.
 fn closing_events(caller: &ToolCaller, ready: &Ready, successor: SessionId) -> Vec<Event> {
     let continuation = ready.origin.continuation;
     let text = json!({
@@ -155,7 +170,13 @@ fn closing_events(caller: &ToolCaller, ready: &Ready, successor: SessionId) -> V
     let mut result = tool_result(caller, text.to_string());
     result.continuation = Some(continuation);
     let outcome = RunOutcome::Continued(Continued { session: successor, continuation });
-    vec![result.into(), RunEnded { run: caller.run, outcome }.into()]
+    let waiting = ready.predecessor.waiting_messages.keys();
+    let taken =
+        waiting.map(|queued| QueuedMessageTaken { queued: *queued, to: TakenTo::Successor(successor) });
+    let mut events: Vec<Event> = vec![result.into()];
+    events.extend(taken.map(Event::from));
+    events.push(RunEnded { run: caller.run, outcome }.into());
+    events
 }
 
 fn tool_result(caller: &ToolCaller, text: String) -> ToolResult {

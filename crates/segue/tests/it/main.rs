@@ -10,3 +10,4 @@ mod races;
 mod recompiling;
 mod refusals;
 mod scopes;
+mod turn;

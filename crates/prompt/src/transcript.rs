@@ -1,0 +1,327 @@
+//! A session's transcript as a model sees it.
+//!
+//! The messages made from the first events of a session never change when more events come: what a provider cached
+//! of one prompt is the beginning of the next.
+
+use std::collections::BTreeMap;
+
+use segue_event::{
+    Attachment, Author, Block, CallSite, Event, EventHash, Family, Kind, Message, Recorded, ResultStatus,
+    Role, RunStarted, Seq, ToolCall, ToolResult, TranscriptEvent,
+};
+use segue_frame::{Tag, escape};
+use serde::Serialize;
+
+/// One message of a prompt.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct PromptMessage {
+    /// The event it was made from; for the result of an interrupted call, the message that holds the call.
+    pub seq: Seq,
+    /// Whose it is, for the model.
+    pub role: PromptRole,
+    /// What it says, in order.
+    pub content: Vec<PromptContent>,
+}
+
+/// Whose a message is, for a model.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PromptRole {
+    /// The host's.
+    System,
+    /// The user's, or the runtime's on the user's side.
+    User,
+    /// The model's own.
+    Assistant,
+    /// A tool's.
+    Tool,
+}
+
+/// A piece of a message.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PromptContent {
+    /// Text.
+    Text(String),
+    /// The model's reasoning, with the provider's proof.
+    Thinking {
+        /// The readable text; may be empty.
+        text: String,
+        /// The provider's proof; may be empty.
+        signature: String,
+    },
+    /// A call of the model.
+    ToolCall {
+        /// The id under which its result comes back.
+        id: String,
+        /// The tool.
+        name: String,
+        /// The arguments as JSON text.
+        arguments: String,
+    },
+    /// The result of a call.
+    ToolResult {
+        /// The id of the call.
+        id: String,
+        /// The tool; empty where a transcript does not say.
+        tool: String,
+        /// Whether it failed.
+        is_error: bool,
+        /// What it gave back.
+        content: Vec<PromptContent>,
+    },
+    /// A picture, by blob.
+    Image(Attachment),
+    /// A document, by blob.
+    File(Attachment),
+}
+
+impl PromptMessage {
+    /// The exact bytes that receipts are made over: JSON, without line breaks.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        // Strings, numbers and lists always become JSON.
+        serde_json::to_vec(self).unwrap_or_default()
+    }
+}
+
+/// The events that a prompt's transcript is made from.
+#[derive(Clone, PartialEq, Debug)]
+pub enum PromptEvent {
+    /// Something of the transcript.
+    Transcript(TranscriptEvent),
+    /// A host began or took up a run: calls that have no result by now never get one.
+    RunStarted(RunStarted),
+}
+
+impl TryFrom<Event> for PromptEvent {
+    type Error = Event;
+
+    fn try_from(event: Event) -> Result<Self, Event> {
+        match event {
+            Event::RunStarted(started) => Ok(Self::RunStarted(started)),
+            event => TranscriptEvent::try_from(event).map(Self::Transcript),
+        }
+    }
+}
+
+impl Family for PromptEvent {
+    fn accepts(kind: Kind) -> bool {
+        kind == Kind::RunStarted || TranscriptEvent::accepts(kind)
+    }
+}
+
+/// Makes the messages of a prompt, event by event.
+///
+/// The results of a batch of calls come in the order of the calls, once all are there. A call that got none before
+/// something else was said, or before its run was taken up again, has an "interrupted" result in the prompt, and
+/// nowhere else.
+#[derive(Clone, Debug, Default)]
+pub struct TranscriptBuilder {
+    batch: Option<CallBatch>,
+}
+
+/// Calls of one message, and what came back.
+#[derive(Clone, Debug)]
+struct CallBatch {
+    message: Seq,
+    calls: Vec<(u32, ToolCall)>,
+    results: BTreeMap<u32, (Seq, ToolResult)>,
+}
+
+/// The text of a result that never came.
+const INTERRUPTED: &str =
+    "interrupted: the run was stopped before this call gave a result; what it did is unknown";
+
+impl TranscriptBuilder {
+    /// Takes the next event; the messages that are settled by it.
+    pub fn take(&mut self, recorded: &Recorded<PromptEvent>) -> Vec<PromptMessage> {
+        match &recorded.event {
+            PromptEvent::RunStarted(_) => self.close(),
+            PromptEvent::Transcript(TranscriptEvent::Message(message)) => self.message(recorded.seq, message),
+            PromptEvent::Transcript(TranscriptEvent::ToolResult(result)) => self.result(recorded.seq, result),
+            // What a source could not tell is for people.
+            PromptEvent::Transcript(_) => Vec::new(),
+        }
+    }
+
+    /// Gives up the results that did not come.
+    pub fn close(&mut self) -> Vec<PromptMessage> {
+        self.batch.take().map(CallBatch::into_results).unwrap_or_default()
+    }
+
+    fn message(&mut self, seq: Seq, message: &Message) -> Vec<PromptMessage> {
+        let mut messages = self.close();
+        messages.push(of_message(seq, message));
+        let calls = (0..).zip(&message.blocks).filter_map(|(at, block)| match block {
+            Block::ToolCall(call) => Some((at, call.clone())),
+            _ => None,
+        });
+        let calls: Vec<_> = calls.collect();
+        if message.role == Role::Assistant && !calls.is_empty() {
+            self.batch = Some(CallBatch { message: seq, calls, results: BTreeMap::new() });
+        }
+        messages
+    }
+
+    fn result(&mut self, seq: Seq, result: &ToolResult) -> Vec<PromptMessage> {
+        let Some(block) = self.batch.as_ref().and_then(|batch| batch.call_of(result)) else {
+            return vec![stray_result(seq, result)];
+        };
+        if let Some(batch) = &mut self.batch {
+            batch.results.insert(block, (seq, result.clone()));
+            if batch.results.len() < batch.calls.len() {
+                return Vec::new();
+            }
+        }
+        self.close()
+    }
+}
+
+impl CallBatch {
+    /// The call that a result answers, if it is one of these and has no result yet.
+    fn call_of(&self, result: &ToolResult) -> Option<u32> {
+        let open = || self.calls.iter().filter(|(block, _)| !self.results.contains_key(block));
+        let found = match result.call.site {
+            Some(CallSite { message, block }) => {
+                open().find(|(at, _)| message == self.message && *at == block)
+            }
+            None => open().find(|(_, call)| call.provider_id == result.call.provider_id),
+        };
+        found.map(|(block, _)| *block)
+    }
+
+    fn into_results(mut self) -> Vec<PromptMessage> {
+        let message = self.message;
+        let calls = std::mem::take(&mut self.calls);
+        calls
+            .into_iter()
+            .map(|(block, call)| match self.results.remove(&block) {
+                Some((seq, result)) => of_result(seq, call_id(message, block, &call), &result),
+                None => interrupted(message, block, call),
+            })
+            .collect()
+    }
+}
+
+fn of_message(seq: Seq, message: &Message) -> PromptMessage {
+    let role = match message.role {
+        Role::User => PromptRole::User,
+        Role::Assistant => PromptRole::Assistant,
+        Role::System => PromptRole::System,
+    };
+    let mut content: Vec<_> = context_lines(&message.context_lines).into_iter().collect();
+    let trust = if message.author == Author::System { Trust::Ours } else { Trust::Theirs };
+    content.extend((0..).zip(&message.blocks).map(|(at, block)| of_block(seq, at, block, trust)));
+    content.extend(message.attachments.iter().map(of_attachment));
+    PromptMessage { seq, role, content }
+}
+
+fn context_lines(lines: &[String]) -> Option<PromptContent> {
+    let body: String = lines.iter().map(|line| format!("{}\n", escape(line))).collect();
+    (!lines.is_empty()).then(|| PromptContent::Text(Tag::ContextLines.frame(&[], &body)))
+}
+
+/// Whether a text may hold frames of ours.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Trust {
+    /// The runtime wrote it.
+    Ours,
+    /// It comes from a person, a model or a tool.
+    Theirs,
+}
+
+fn of_block(seq: Seq, at: u32, block: &Block, trust: Trust) -> PromptContent {
+    match block {
+        Block::Text(text) => PromptContent::Text(match trust {
+            Trust::Ours => text.clone(),
+            Trust::Theirs => escape(text).into_owned(),
+        }),
+        Block::Thinking(thinking) => {
+            PromptContent::Thinking { text: thinking.text.clone(), signature: thinking.signature.clone() }
+        }
+        Block::ToolCall(call) => PromptContent::ToolCall {
+            id: call_id(seq, at, call),
+            name: call.name.clone(),
+            arguments: call.arguments.clone(),
+        },
+        Block::Image(attachment) => PromptContent::Image(attachment.clone()),
+        Block::File(attachment) => PromptContent::File(attachment.clone()),
+    }
+}
+
+fn of_attachment(attachment: &Attachment) -> PromptContent {
+    if attachment.media_type.starts_with("image/") {
+        PromptContent::Image(attachment.clone())
+    } else {
+        PromptContent::File(attachment.clone())
+    }
+}
+
+/// The provider's id of a call; made of its place where the provider gave none.
+fn call_id(message: Seq, block: u32, call: &ToolCall) -> String {
+    match call.provider_id.as_str() {
+        "" => format!("call_{message}_{block}"),
+        id => id.to_owned(),
+    }
+}
+
+fn of_result(seq: Seq, id: String, result: &ToolResult) -> PromptMessage {
+    // Only our own tools name what they read; their frames hold text that is escaped already.
+    let trust = if result.touched.is_empty() { Trust::Theirs } else { Trust::Ours };
+    let content = (0..).zip(&result.blocks).map(|(at, block)| of_block(seq, at, block, trust)).collect();
+    let is_error = result.status == ResultStatus::Error;
+    let result = PromptContent::ToolResult { id, tool: result.tool.clone(), is_error, content };
+    PromptMessage { seq, role: PromptRole::Tool, content: vec![result] }
+}
+
+fn interrupted(message: Seq, block: u32, call: ToolCall) -> PromptMessage {
+    let id = call_id(message, block, &call);
+    let content = vec![PromptContent::Text(INTERRUPTED.to_owned())];
+    let result = PromptContent::ToolResult { id, tool: call.name, is_error: true, content };
+    PromptMessage { seq: message, role: PromptRole::Tool, content: vec![result] }
+}
+
+/// A result whose call is not there, or was given up: no provider takes it as a result.
+fn stray_result(seq: Seq, result: &ToolResult) -> PromptMessage {
+    let PromptMessage { content, .. } = of_result(seq, String::new(), result);
+    let inner = content.into_iter().flat_map(|content| match content {
+        PromptContent::ToolResult { content, .. } => content,
+        other => vec![other],
+    });
+    let told =
+        PromptContent::Text(format!("A result of `{}` came after its call was given up:", result.tool));
+    PromptMessage { seq, role: PromptRole::User, content: std::iter::once(told).chain(inner).collect() }
+}
+
+/// What was made of a transcript so far, as receipts tell it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TranscriptDigest {
+    /// How many messages.
+    pub parts: u32,
+    /// How many bytes they have.
+    pub bytes: u64,
+    /// Over the messages' hashes, each with the one before.
+    pub chain: EventHash,
+}
+
+impl Default for TranscriptDigest {
+    fn default() -> Self {
+        Self { parts: 0, bytes: 0, chain: EventHash::from_bytes([0; 32]) }
+    }
+}
+
+impl TranscriptDigest {
+    /// Takes the next message.
+    #[must_use]
+    pub fn then(self, message: &PromptMessage) -> Self {
+        let bytes = message.to_bytes();
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(self.chain.as_bytes());
+        hasher.update(blake3::hash(&bytes).as_bytes());
+        Self {
+            parts: self.parts.saturating_add(1),
+            bytes: self.bytes + bytes.len() as u64,
+            chain: hasher.finalize().into(),
+        }
+    }
+}

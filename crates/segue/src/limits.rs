@@ -1,0 +1,13 @@
+//! The limits of a workspace, each in one place.
+
+/// How often a run is tried before it counts as failed.
+pub const ATTEMPTS_MAX: u32 = 3;
+
+/// How often a run that wants to end is reminded of what it owes.
+pub const REMINDERS_MAX: u32 = 3;
+
+/// How many bytes of lines one call of the `read` tool gives; more comes with its cursor: 64 KiB.
+pub const READ_BYTES_MAX: usize = 64 * 1_024;
+
+/// How often a commit is tried anew because somebody else wrote to the session meanwhile.
+pub const TRIES_MAX: u32 = 64;

@@ -1,0 +1,65 @@
+//! Bringing a message to a session, whatever is going on there.
+
+use segue_continuation::RunPhase;
+use segue_event::{Event, Lane, Message, MessageQueued, RunId, RunQueued, Seq, SessionId};
+use segue_log::{Commit, Expected, NewEvent};
+
+use crate::error::Detail;
+use crate::limits::TRIES_MAX;
+use crate::workspace::session_state;
+use crate::{Error, Workspace};
+
+/// What became of a message.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Sent {
+    /// It stands in the transcript, and a run is queued that answers it.
+    ToRun(RunId),
+    /// A run is at work; it takes the message before its next prompt.
+    Behind(RunId),
+}
+
+impl Workspace {
+    /// Brings a message to a session: queues a run that answers it, or lets the run take it that is at work.
+    ///
+    /// A session that was continued can still be written to: that branches.
+    ///
+    /// # Errors
+    /// If there is no such session, it kept changing, or the log failed; then nothing was written.
+    pub fn send(&self, session: SessionId, message: &Message, lane: Lane) -> Result<Sent, Error> {
+        for _ in 0..TRIES_MAX {
+            match self.try_to_send(session, message, lane) {
+                Err(error) if error.is_contention() => {}
+                other => return other,
+            }
+        }
+        Err(Detail::Contended { session, tries: TRIES_MAX }.into())
+    }
+
+    fn try_to_send(&self, session: SessionId, message: &Message, lane: Lane) -> Result<Sent, Error> {
+        let head = self.log.head(session)?.ok_or(Detail::SessionNotFound(session))?;
+        let state = session_state(&*self.log, session)?.ok_or(Detail::SessionNotFound(session))?;
+        let at_work = state.runs.iter().find(|(_, run)| {
+            matches!(run.phase, RunPhase::Running { .. } | RunPhase::Waiting | RunPhase::Queued)
+        });
+        let (events, sent) = match at_work {
+            Some((run, _)) => (vec![queued_message(message)], Sent::Behind(*run)),
+            None => {
+                let run = RunId::v7(self.host.now(), self.host.random());
+                let queued = queued_run(run, lane, head.seq.next());
+                (vec![message.clone().into(), queued.into()], Sent::ToRun(run))
+            }
+        };
+        let now = self.host.now();
+        let events = events.into_iter().map(|event| NewEvent { time: now, event }).collect();
+        self.log.commit(Commit::new().append(session, Expected::after(head.seq), events))?;
+        Ok(sent)
+    }
+}
+
+fn queued_message(message: &Message) -> Event {
+    MessageQueued { message: message.clone() }.into()
+}
+
+fn queued_run(run: RunId, lane: Lane, trigger: Seq) -> RunQueued {
+    RunQueued { run, lane, trigger, parent: None, attempt: 1, result_schema: None }
+}

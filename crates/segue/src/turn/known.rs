@@ -1,0 +1,117 @@
+//! What a turn knows of its session, kept up event by event.
+
+use std::sync::Arc;
+
+use segue_continuation::{RunState, SessionState, StateEvent};
+use segue_event::{
+    Event, Fold as _, KindSet, Message, RawEvent, Recorded, Role, RunId, SeqRange, SessionId, Usage,
+};
+use segue_log::{Direction, EventLog, Head, LogError};
+use segue_prompt::{PromptEvent, PromptMessage, TranscriptBuilder, TranscriptDigest};
+
+/// A session up to an event.
+#[derive(Clone)]
+pub(crate) struct Known {
+    pub(crate) state: SessionState,
+    pub(crate) head: Head,
+    /// The messages of the prompt so far.
+    pub(crate) transcript: Vec<Arc<PromptMessage>>,
+    pub(crate) digest: TranscriptDigest,
+    /// The counts of the newest assistant's message that has some.
+    pub(crate) usage: Option<Usage>,
+    builder: TranscriptBuilder,
+}
+
+impl Known {
+    /// Everything up to an event; none if there is no such session.
+    pub(crate) fn up_to(
+        log: &dyn EventLog,
+        session: SessionId,
+        head: Head,
+    ) -> Result<Option<Self>, LogError> {
+        let mut known: Option<Self> = None;
+        for raw in wanted(log, session, SeqRange::up_to(head.seq))? {
+            let recorded = raw?.decode().map_err(LogError::codec)?;
+            match &mut known {
+                Some(known) => known.take(recorded),
+                None => known = Self::started(recorded, head),
+            }
+        }
+        Ok(known)
+    }
+
+    fn started(first: Recorded<Event>, head: Head) -> Option<Self> {
+        let state = SessionState::started(narrow(first)?)?;
+        Some(Self {
+            state,
+            head,
+            transcript: Vec::new(),
+            digest: TranscriptDigest::default(),
+            usage: None,
+            builder: TranscriptBuilder::default(),
+        })
+    }
+
+    /// Takes what has come since.
+    pub(crate) fn catch_up(&mut self, log: &dyn EventLog) -> Result<(), LogError> {
+        let session = self.state.session;
+        let Some(head) = log.head(session)?.filter(|head| head.seq > self.head.seq) else { return Ok(()) };
+        let Some(range) = SeqRange::new(self.head.seq.next(), head.seq) else { return Ok(()) };
+        for raw in wanted(log, session, range)? {
+            self.take(raw?.decode().map_err(LogError::codec)?);
+        }
+        self.head = head;
+        Ok(())
+    }
+
+    fn take(&mut self, recorded: Recorded<Event>) {
+        if let Some(recorded) = narrow::<StateEvent>(recorded.clone()) {
+            self.state.apply(&recorded);
+        }
+        if let Event::Message(Message { role: Role::Assistant, usage: Some(usage), .. }) = &recorded.event {
+            self.usage = Some(*usage);
+        }
+        if let Some(recorded) = narrow::<PromptEvent>(recorded) {
+            let messages = self.builder.take(&recorded);
+            self.add(messages);
+        }
+    }
+
+    fn add(&mut self, messages: Vec<PromptMessage>) {
+        for message in messages {
+            self.digest = self.digest.then(&message);
+            self.transcript.push(Arc::new(message));
+        }
+    }
+
+    pub(crate) fn run(&self, run: RunId) -> Option<&RunState> {
+        self.state.runs.get(&run)
+    }
+
+    /// The last words of the agent, for whoever delegated its run.
+    pub(crate) fn last_words(&self) -> String {
+        let last =
+            self.transcript.iter().rev().find(|message| message.role == segue_prompt::PromptRole::Assistant);
+        let texts =
+            last.into_iter().flat_map(|message| &message.content).filter_map(|content| match content {
+                segue_prompt::PromptContent::Text(text) => Some(text.as_str()),
+                _ => None,
+            });
+        texts.collect::<Vec<_>>().join("\n")
+    }
+}
+
+fn wanted(
+    log: &dyn EventLog,
+    session: SessionId,
+    range: SeqRange,
+) -> Result<impl Iterator<Item = Result<RawEvent, LogError>>, LogError> {
+    let kinds = KindSet::of::<StateEvent>().union(KindSet::of::<PromptEvent>());
+    log.read_kinds(session, range, Direction::Forward, kinds)
+}
+
+fn narrow<E: TryFrom<Event>>(recorded: Recorded<Event>) -> Option<Recorded<E>> {
+    let Recorded { session, seq, position, time, hash, event } = recorded;
+    let event = E::try_from(event).ok()?;
+    Some(Recorded { session, seq, position, time, hash, event })
+}

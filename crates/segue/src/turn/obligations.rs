@@ -1,0 +1,140 @@
+//! What a run is told at the end of every prompt, and what it owes before it ends.
+
+use segue_continuation::{PlanSituation, RunState};
+use segue_event::{
+    Author, Block, Edge, Event, Message, ObligationsAsked, Role, RunEnded, RunId, RunOutcome, RunWaiting,
+};
+use segue_prompt::{
+    Due, Owed, TaskResult, context_usage, delegated_result, obligations, plan_state, session_status,
+};
+
+use super::{Known, Phase, Step, Turn, meter};
+use crate::Error;
+use crate::continuing::parked_children;
+use crate::limits::REMINDERS_MAX;
+use crate::successors::successors;
+
+/// Whether the verb is available to a run: it was neither delegated nor does it owe a typed result.
+pub(super) fn may_continue(run: Option<&RunState>) -> bool {
+    run.is_some_and(|run| run.parent.is_none() && run.result_schema.is_none())
+}
+
+/// The blocks at the end of a prompt, given the edges to the session's successors up to then.
+pub(crate) fn blocks(known: &Known, edges: &[Edge], run: RunId, window_tokens: Option<u64>) -> Vec<String> {
+    let state = &known.state;
+    let mut blocks = Vec::new();
+    if let Some((_, plan)) = &state.plan
+        && state.plan_situation(edges) == PlanSituation::Open
+    {
+        blocks.push(plan_state(plan, Some(run)));
+    }
+    if may_continue(known.run(run))
+        && let Some(meter) = meter(known.usage.as_ref(), window_tokens)
+    {
+        blocks.push(context_usage(&meter));
+    }
+    blocks.push(session_status(&state.title.text, &state.description));
+    if known.run(run).is_some_and(|run| run.asked > 0) {
+        blocks.push(obligations(owed(known, edges, run)));
+    }
+    blocks.retain(|block| !block.is_empty());
+    blocks
+}
+
+fn owed(known: &Known, edges: &[Edge], id: RunId) -> Owed {
+    let due = |is_due| if is_due { Due::Yes } else { Due::No };
+    let plan = known.state.plan.as_ref().map(|(_, plan)| plan);
+    let is_own = |owner: Option<RunId>| owner.is_none_or(|owner| owner == id);
+    let is_open = known.state.plan_situation(edges) == PlanSituation::Open;
+    Owed {
+        result: due(known.run(id).is_some_and(RunState::owes_result)),
+        plan: due(is_open && plan.is_some_and(|plan| plan.has_open_steps() && is_own(plan.owner))),
+    }
+}
+
+impl Turn<'_> {
+    /// The edges to the session's successors, as far as they were made before what is known.
+    pub(super) fn edges(&self) -> Result<Vec<Edge>, Error> {
+        Ok(edges_up_to(self.workspace, &self.known)?)
+    }
+
+    /// The model has nothing more to say: what is owed is asked for, tasks are waited for, and else the run ends.
+    pub(super) fn conclude(&mut self) -> Result<Step, Error> {
+        loop {
+            self.known.catch_up(&*self.workspace.log)?;
+            self.check_own()?;
+            if !self.known.state.waiting_messages.is_empty() {
+                return Ok(Step::Prompt);
+            }
+            let (event, step) = self.conclusion()?;
+            match self.try_to_commit(vec![event], std::convert::identity) {
+                Ok(_) => {
+                    self.phase = if step == Step::Prompt { Phase::Ready } else { Phase::Over };
+                    return Ok(step);
+                }
+                // A message may have come: look again.
+                Err(error) if error.is_contention() => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    fn conclusion(&self) -> Result<(Event, Step), Error> {
+        let run = self.run;
+        let state = self.known.run(run);
+        let owed = owed(&self.known, &self.edges()?, run);
+        if owed.anything() && state.is_some_and(|run| run.asked < REMINDERS_MAX) {
+            return Ok((ObligationsAsked { run }.into(), Step::Prompt));
+        }
+        if parked_children(&*self.workspace.log, state)? > 0 {
+            return Ok((RunWaiting { run }.into(), Step::Parked));
+        }
+        let outcome = match owed.result {
+            Due::No => RunOutcome::Succeeded,
+            Due::Yes => RunOutcome::Failed(format!(
+                "the run ended without the result that it owes, after {REMINDERS_MAX} reminders"
+            )),
+        };
+        Ok((RunEnded { run, outcome: outcome.clone() }.into(), Step::Done(outcome)))
+    }
+
+    /// What became of the tasks that the run waited for, as a message for it.
+    pub(super) fn task_results(&self) -> Result<Event, Error> {
+        let children = self.known.run(self.run).map(|run| run.children.clone()).unwrap_or_default();
+        let mut text = String::new();
+        for child in children {
+            let log = &*self.workspace.log;
+            let Some(head) = log.head(child.session)? else { continue };
+            let Some(known) = Known::up_to(log, child.session, head)? else { continue };
+            text.push_str(&delegated_result(&task_result(&known, child.run)));
+        }
+        let message = Message::text(Role::User, Author::System, "");
+        Ok(Message { blocks: vec![Block::Text(text)], ..message }.into())
+    }
+}
+
+/// The edges to a session's successors, as far as they were made before what is known of it.
+pub(crate) fn edges_up_to(
+    workspace: &crate::Workspace,
+    known: &Known,
+) -> Result<Vec<Edge>, segue_log::LogError> {
+    let successors = successors(&*workspace.log, known.state.session)?;
+    let edges = successors.into_iter().map(|(_, edge)| edge);
+    Ok(edges.filter(|edge| edge.predecessor_head.seq <= known.head.seq).collect())
+}
+
+fn task_result(known: &Known, id: RunId) -> TaskResult {
+    let run = known.run(id);
+    let (outcome, reason) = match run.map(|run| &run.phase) {
+        Some(segue_continuation::RunPhase::Ended(outcome)) => match outcome {
+            RunOutcome::Succeeded | RunOutcome::Continued(_) => ("succeeded", ""),
+            RunOutcome::Failed(reason) => ("failed", reason.as_str()),
+            RunOutcome::Cancelled => ("cancelled", ""),
+        },
+        _ => ("unfinished", ""),
+    };
+    let returned = run.and_then(|run| run.returned.clone());
+    let text = returned.unwrap_or_else(|| known.last_words());
+    let text = if reason.is_empty() { text } else { format!("{reason}\n{text}") };
+    TaskResult { session: known.state.session, title: known.state.title.text.clone(), outcome, text }
+}
