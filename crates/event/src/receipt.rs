@@ -17,8 +17,10 @@ pub struct Receipt {
     pub model: Option<ModelName>,
     /// How many tokens that model takes, as far as it was known.
     pub window_tokens: Option<u64>,
-    /// The parts that are the same for every prompt of a host, each kept as a blob: system texts, then tools.
-    pub fixed: Vec<Digest>,
+    /// The parts of the system prompt, each kept as a blob.
+    pub system: Vec<Digest>,
+    /// The tools, each kept as a blob.
+    pub tools: Vec<Digest>,
     /// The transcript.
     pub transcript: TranscriptReceipt,
     /// The blocks at the end, in order.

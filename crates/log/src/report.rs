@@ -131,7 +131,7 @@ fn named_blobs(recorded: &Recorded) -> Vec<BlobId> {
             let attached = message.attachments.iter().map(|attachment| attachment.blob);
             blobs_in(&message.blocks).chain(attached).collect()
         }
-        Event::Receipt(receipt) => receipt.fixed.iter().map(Digest::as_blob).collect(),
+        Event::Receipt(receipt) => receipt.system.iter().chain(&receipt.tools).map(Digest::as_blob).collect(),
         Event::ToolResult(result) => blobs_in(&result.blocks).collect(),
         Event::Unreadable(unreadable) => vec![unreadable.blob],
         Event::ImportedLine(line) => line.holes.iter().map(Hole::blob).collect(),

@@ -1,10 +1,10 @@
 //! Tools as a model is told of them.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// A tool as a model is told of it.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ToolContract {
     /// The name by which it is called.
     pub name: String,

@@ -22,7 +22,7 @@ pub use blocks::{
 };
 pub use contract::ToolContract;
 pub use meter::{ContextMeter, Pressure};
-pub use prompt::{Prompt, RENDERER, ReceiptFor};
+pub use prompt::{Difference, PartName, Prompt, PromptPart, RENDERER, ReceiptFor};
 pub use transcript::{
     PromptContent, PromptEvent, PromptMessage, PromptRole, TranscriptBuilder, TranscriptDigest,
 };

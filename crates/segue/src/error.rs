@@ -1,6 +1,6 @@
 //! What can go wrong with a workspace.
 
-use segue_event::{CallSite, ContinuationId, RunId, SessionId};
+use segue_event::{CallSite, ContinuationId, RunId, Seq, SessionId};
 use segue_log::{LogError, LogErrorKind};
 use segue_thread::{ThreadError, ThreadErrorKind};
 
@@ -21,6 +21,8 @@ pub enum ErrorKind {
     BeyondCaps,
     /// Others kept changing the session; try again.
     Contended,
+    /// No prompt was given out there.
+    NoReceipt,
     /// The run is over, or there is none.
     NoOpenRun,
     /// The turn waits for results of tools.
@@ -45,6 +47,8 @@ pub(crate) enum Detail {
     BeyondCaps(ContinuationId),
     #[error("session {session} kept changing; gave up after {tries} tries: try again")]
     Contended { session: SessionId, tries: u32 },
+    #[error("no prompt was given out in session {0} up to event {1}")]
+    NoReceipt(SessionId, Seq),
     #[error("run {0} is over, or there is no such run")]
     NoOpenRun(RunId),
     #[error("run {0} waits for results of tools: answer its calls first")]
@@ -65,6 +69,7 @@ impl Error {
             Detail::NotContinued(_) => ErrorKind::NotContinued,
             Detail::BeyondCaps(_) => ErrorKind::BeyondCaps,
             Detail::Contended { .. } => ErrorKind::Contended,
+            Detail::NoReceipt(..) => ErrorKind::NoReceipt,
             Detail::NoOpenRun(_) => ErrorKind::NoOpenRun,
             Detail::ResultsAwaited(_) => ErrorKind::ResultsAwaited,
             Detail::NoSuchCall(_) => ErrorKind::NoSuchCall,

@@ -9,20 +9,23 @@ mod builtin;
 mod known;
 mod obligations;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use segue_continuation::{Batch, RunPhase};
 use segue_event::{
-    Block, CallRef, CallSite, Event, ModelName, QueuedMessageTaken, ResultStatus, RunEnded, RunId,
+    BlobId, Block, CallRef, CallSite, Event, ModelName, QueuedMessageTaken, ResultStatus, RunEnded, RunId,
     RunOutcome, RunQueued, RunStarted, SessionId, TakenTo, ToolCall, ToolResult, Usage,
 };
 use segue_log::{Commit, Committed, Expected, LogErrorKind, NewEvent};
-use segue_prompt::{ContextMeter, Prompt, ReceiptFor, SYSTEM_PART, ToolContract, continue_session, tools};
+use segue_prompt::{
+    ContextMeter, PartName, Prompt, ReceiptFor, SYSTEM_PART, ToolContract, continue_session, tools,
+};
 
 use crate::error::Detail;
 use crate::limits::{ATTEMPTS_MAX, TRIES_MAX};
 use crate::{Asker, ContinuedSession, Error, Outcome, Said, ToolCaller, Workspace};
 pub(crate) use known::Known;
+pub(crate) use obligations::{blocks, edges_up_to};
 
 /// What a host brings to its turns.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -105,6 +108,8 @@ pub struct Turn<'w> {
     setup: Setup,
     known: Known,
     phase: Phase,
+    /// The fixed parts that were kept already.
+    kept: BTreeSet<BlobId>,
 }
 
 /// Where a turn is.
@@ -143,6 +148,7 @@ impl Workspace {
                 setup: setup.clone(),
                 known,
                 phase: Phase::Ready,
+                kept: BTreeSet::new(),
             };
             match turn.start() {
                 Ok(()) => return Ok(Some(turn)),
@@ -205,11 +211,22 @@ impl Turn<'_> {
             through: self.known.head.seq,
         };
         let receipt = prompt.receipt(&about, self.known.digest);
-        for part in prompt.fixed() {
-            self.workspace.log.put_blob(&part)?;
-        }
+        self.keep_fixed_parts(&prompt)?;
         self.commit_when(Commit::without_waiting, |_| Ok(vec![receipt.clone().into()]))?;
         Ok(prompt)
+    }
+
+    /// Keeps what is the same for every prompt of a host; bytes that are kept already cost a look.
+    fn keep_fixed_parts(&mut self, prompt: &Prompt) -> Result<(), Error> {
+        let fixed =
+            prompt.parts().take_while(|part| matches!(part.name, PartName::System(_) | PartName::Tool(_)));
+        for part in fixed {
+            let kept = BlobId::of(&part.bytes);
+            if self.kept.insert(kept) {
+                self.workspace.log.put_blob(&part.bytes)?;
+            }
+        }
+        Ok(())
     }
 
     /// Records what the model said, runs the built-in tools that it called, and tells what comes next.
@@ -335,7 +352,7 @@ impl Turn<'_> {
             system,
             tools: self.tools(),
             transcript: self.known.transcript.clone(),
-            blocks: obligations::blocks(&self.known, &edges, self.run, self.setup.window_tokens),
+            blocks: blocks(&self.known, &edges, self.run, self.setup.window_tokens),
         })
     }
 

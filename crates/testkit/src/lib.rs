@@ -8,9 +8,11 @@
 //! Only ever a dev-dependency.
 
 mod fixed_host;
+mod prompts;
 mod replay;
 mod runner;
 mod scenario;
+mod scripted;
 mod show;
 pub mod strategies;
 

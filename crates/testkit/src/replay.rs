@@ -92,6 +92,7 @@ pub fn replay_on(folder: &Path, kinds: &[LogKind], importer: &dyn Importer) -> R
         let run = scenario
             .run(Arc::clone(&log), folder, importer)
             .map_err(|source| ReplayError::Run { log: kind.name, source })?;
+        run.check_prompts().map_err(failed)?;
         let print = fingerprint(&*log).map_err(|error| failed(error.to_string()))?;
         match &first {
             Some((one, other)) if *other != print => {

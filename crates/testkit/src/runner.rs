@@ -11,6 +11,7 @@ use segue::event::{
     ToolResult,
 };
 use segue::log::EventLog;
+use segue::prompt::Prompt;
 use segue::thread::RecallLimits;
 use segue::{Asker, Host as _, NewSession, Options, Outcome, Preview, Scope, Task, ToolCaller, Workspace};
 use serde_json::Value;
@@ -45,6 +46,8 @@ pub struct Run {
     pub sessions: BTreeMap<String, SessionId>,
     /// What each step answered, in words, as far as it answered anything.
     pub answers: Vec<String>,
+    /// The prompts that were given out, in order, each with its session's name.
+    pub(crate) prompts: Vec<(String, Prompt)>,
     runs: BTreeMap<String, RunId>,
     /// Where each tool call stands: by session and the provider's id, the newest one with an empty id last.
     calls: BTreeMap<(SessionId, String), CallSite>,
@@ -75,6 +78,7 @@ impl Scenario {
             workspace: Workspace::with_options(log, FixedHost::new(), Options::default()),
             sessions: BTreeMap::new(),
             answers: Vec::new(),
+            prompts: Vec::new(),
             runs: BTreeMap::new(),
             calls: BTreeMap::new(),
             ids: FixedHost::new(),
@@ -98,6 +102,9 @@ impl Run {
             Step::Result { session, call, tool, text, failed } => {
                 self.result(session, call, tool, text, *failed)
             }
+            Step::Send { session, text } => self.send(session, text),
+            Step::Turn { session, script, successor, then } => self.turn(session, script, successor, *then),
+            Step::NameChild { session, child } => self.name_child(session, child),
             Step::Plan { session, steps } => self.plan(session, steps),
             Step::Run { session, run, typed } => self.run(session, run, *typed),
             Step::Delegate { session, run, child, task } => self.delegate(session, run, child, task),
@@ -301,7 +308,7 @@ impl Run {
         CallRef { site, provider_id: id.to_owned() }
     }
 
-    fn session(&self, name: &str) -> Result<SessionId, String> {
+    pub(crate) fn session(&self, name: &str) -> Result<SessionId, String> {
         self.sessions.get(name).copied().ok_or_else(|| format!("no session is called {name}"))
     }
 
@@ -314,6 +321,6 @@ fn as_text(arguments: &Value) -> String {
     arguments.as_str().map_or_else(|| arguments.to_string(), str::to_owned)
 }
 
-fn in_words(error: impl std::fmt::Display) -> String {
+pub(crate) fn in_words(error: impl std::fmt::Display) -> String {
     error.to_string()
 }

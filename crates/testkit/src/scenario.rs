@@ -68,6 +68,26 @@ pub enum Step {
         #[serde(default)]
         failed: bool,
     },
+    /// A message comes to a session: a run is queued for it, or the run at work takes it.
+    Send {
+        /// Where.
+        session: String,
+        /// What.
+        text: String,
+    },
+    /// The next run of a session is taken up, and the model says what is scripted.
+    Turn {
+        /// Where.
+        session: String,
+        /// What the model says, prompt by prompt.
+        script: Vec<Line>,
+        /// The successor's name in this fixture, if it ends in one.
+        #[serde(default, rename = "as")]
+        successor: String,
+        /// What becomes of a turn that is not over when the script is.
+        #[serde(default)]
+        then: Then,
+    },
     /// The plan is set.
     Plan {
         /// Where.
@@ -96,6 +116,14 @@ pub enum Step {
         child: String,
         /// What is to be done.
         task: String,
+    },
+    /// The newest task that a session's runs gave away gets a name.
+    NameChild {
+        /// Where.
+        session: String,
+        /// The child's name in this fixture.
+        #[serde(rename = "as")]
+        child: String,
     },
     /// A run ends.
     EndRun {
@@ -146,6 +174,58 @@ pub struct Call {
     /// The arguments.
     #[serde(default)]
     pub arguments: Value,
+}
+
+/// One answer of the scripted model, and what its tools give back.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Line {
+    /// What it says; may be empty.
+    #[serde(default)]
+    pub says: String,
+    /// What it thinks; may be empty.
+    #[serde(default)]
+    pub thinks: String,
+    /// What it calls.
+    #[serde(default)]
+    pub calls: Vec<Call>,
+    /// How many tokens of prompt the provider counts; none: it does not count.
+    #[serde(default)]
+    pub tokens: Option<u64>,
+    /// What the host's tools give back, in this order.
+    #[serde(default)]
+    pub answers: Vec<ScriptedAnswer>,
+    /// A message that comes while the model speaks.
+    #[serde(default)]
+    pub meanwhile: String,
+}
+
+/// What a host's tool gives back.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ScriptedAnswer {
+    /// The provider's id of the call.
+    pub call: String,
+    /// What it answers.
+    pub text: String,
+    /// Whether it failed.
+    #[serde(default)]
+    pub failed: bool,
+}
+
+/// What becomes of a turn that is not over when its script is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Then {
+    /// Nothing: as if the host had been killed.
+    #[default]
+    Leave,
+    /// It is given up for this time.
+    Retry,
+    /// It fails.
+    Fail,
+    /// It is cancelled.
+    Cancel,
 }
 
 /// One step of a plan.

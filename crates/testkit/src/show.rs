@@ -1,6 +1,8 @@
 //! The views of a run that its snapshots hold.
 
-use segue::event::{Event, Position, RawEvent, SeqRange};
+use std::collections::BTreeMap;
+
+use segue::event::{Event, Position, RawEvent, SeqRange, SessionId};
 use segue::log::{EventLog, LogError};
 use segue::thread::Limit;
 use segue::{Error, Scope};
@@ -16,13 +18,42 @@ pub(crate) struct View {
 
 /// Every view of a run.
 pub(crate) fn views(run: &Run) -> Result<Vec<View>, Error> {
-    Ok(vec![
+    let all = vec![
         View { name: "answers", text: run.answers.join("\n") },
         View { name: "log", text: log(run)? },
         View { name: "edges", text: edges(run)? },
         View { name: "projection", text: projections(run)? },
         View { name: "thread", text: threads(run)? },
-    ])
+        View { name: "prompts", text: prompts(run)? },
+    ];
+    // Fixtures without turns have no prompts to show.
+    Ok(all.into_iter().filter(|view| view.name != "prompts" || !run.prompts.is_empty()).collect())
+}
+
+/// Each prompt: what is new in it since the one before of the same session, and whether the record gives it again.
+fn prompts(run: &Run) -> Result<String, Error> {
+    let mut text = String::new();
+    let mut shown: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut told: BTreeMap<&str, usize> = BTreeMap::new();
+    for (name, prompt) in &run.prompts {
+        let number = told.entry(name).and_modify(|number| *number += 1).or_insert(0);
+        let session = run.sessions.get(name).copied().unwrap_or(SessionId::from_bytes([0; 16]));
+        let receipts = run.workspace.receipts(session)?;
+        let Some(receipt) = receipts.get(*number) else { continue };
+        let rebuilt = run.workspace.rebuild_prompt(session, receipt.seq)?;
+        let (seq, hash, verdict) = (receipt.seq, receipt.event.prompt, rebuilt.verdict);
+        text.push_str(&format!("{name} [{seq}] {hash}, rebuilt: {verdict:?}\n"));
+        let names: Vec<_> = prompt.tools.iter().map(|tool| tool.name.as_str()).collect();
+        text.push_str(&format!("{} system parts; tools: {}\n", prompt.system.len(), names.join(" ")));
+        let known = shown.insert(name, prompt.transcript.len()).unwrap_or(0);
+        for message in prompt.transcript.iter().skip(known) {
+            text.push_str(&String::from_utf8_lossy(&message.to_bytes()));
+            text.push('\n');
+        }
+        text.push_str(&prompt.blocks.concat());
+        text.push('\n');
+    }
+    Ok(text)
 }
 
 fn log(run: &Run) -> Result<String, LogError> {

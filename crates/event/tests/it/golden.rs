@@ -168,7 +168,8 @@ fn receipt() -> Receipt {
         renderer: 1,
         model: Some(model().name),
         window_tokens: Some(200_000),
-        fixed: vec![Digest::of(b"system")],
+        system: vec![Digest::of(b"system")],
+        tools: vec![Digest::of(b"tool")],
         transcript: TranscriptReceipt {
             through: seq(4),
             parts: 2,

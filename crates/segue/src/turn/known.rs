@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use segue_continuation::{RunState, SessionState, StateEvent};
 use segue_event::{
-    Event, Fold as _, KindSet, Message, RawEvent, Recorded, Role, RunId, SeqRange, SessionId, Usage,
+    Event, Fold as _, KindSet, Message, RawEvent, Recorded, Role, RunId, Seq, SeqRange, SessionId, Usage,
 };
 use segue_log::{Direction, EventLog, Head, LogError};
 use segue_prompt::{PromptEvent, PromptMessage, TranscriptBuilder, TranscriptDigest};
@@ -14,6 +14,8 @@ use segue_prompt::{PromptEvent, PromptMessage, TranscriptBuilder, TranscriptDige
 pub(crate) struct Known {
     pub(crate) state: SessionState,
     pub(crate) head: Head,
+    /// The event that was taken last.
+    pub(crate) taken: Seq,
     /// The messages of the prompt so far.
     pub(crate) transcript: Vec<Arc<PromptMessage>>,
     pub(crate) digest: TranscriptDigest,
@@ -29,6 +31,16 @@ impl Known {
         session: SessionId,
         head: Head,
     ) -> Result<Option<Self>, LogError> {
+        Self::watched(log, session, head, |_| {})
+    }
+
+    /// The same, showing it after each event.
+    pub(crate) fn watched(
+        log: &dyn EventLog,
+        session: SessionId,
+        head: Head,
+        mut watch: impl FnMut(&Self),
+    ) -> Result<Option<Self>, LogError> {
         let mut known: Option<Self> = None;
         for raw in wanted(log, session, SeqRange::up_to(head.seq))? {
             let recorded = raw?.decode().map_err(LogError::codec)?;
@@ -36,13 +48,16 @@ impl Known {
                 Some(known) => known.take(recorded),
                 None => known = Self::started(recorded, head),
             }
+            known.iter().for_each(&mut watch);
         }
         Ok(known)
     }
 
     fn started(first: Recorded<Event>, head: Head) -> Option<Self> {
+        let first_seq = first.seq;
         let state = SessionState::started(narrow(first)?)?;
         Some(Self {
+            taken: first_seq,
             state,
             head,
             transcript: Vec::new(),
@@ -65,6 +80,7 @@ impl Known {
     }
 
     fn take(&mut self, recorded: Recorded<Event>) {
+        self.taken = recorded.seq;
         if let Some(recorded) = narrow::<StateEvent>(recorded.clone()) {
             self.state.apply(&recorded);
         }
