@@ -14,6 +14,7 @@ mod lineage;
 mod normalise;
 mod refusal;
 mod request;
+mod run_board;
 mod session_state;
 
 pub use caps::Budget;
@@ -24,4 +25,5 @@ pub use lineage::Lineage;
 pub use normalise::normalise;
 pub use refusal::Refusal;
 pub use request::Request;
+pub use run_board::{OpenPhase, OpenRun, RunBoard};
 pub use session_state::{Child, PlanSituation, RunPhase, RunState, SessionState, StateEvent, WaitingMessage};

@@ -25,6 +25,8 @@ pub enum ErrorKind {
     NoReceipt,
     /// The run is over, or there is none.
     NoOpenRun,
+    /// Another host has the lease of the queue.
+    NotLeaseHolder,
     /// The turn waits for results of tools.
     ResultsAwaited,
     /// No call that is open stands there.
@@ -51,6 +53,8 @@ pub(crate) enum Detail {
     NoReceipt(SessionId, Seq),
     #[error("run {0} is over, or there is no such run")]
     NoOpenRun(RunId),
+    #[error("the queue belongs to {0}: take the lease before recovering runs")]
+    NotLeaseHolder(String),
     #[error("run {0} waits for results of tools: answer its calls first")]
     ResultsAwaited(RunId),
     #[error("no open call stands at message {} block {}", .0.message, .0.block)]
@@ -71,6 +75,7 @@ impl Error {
             Detail::Contended { .. } => ErrorKind::Contended,
             Detail::NoReceipt(..) => ErrorKind::NoReceipt,
             Detail::NoOpenRun(_) => ErrorKind::NoOpenRun,
+            Detail::NotLeaseHolder(_) => ErrorKind::NotLeaseHolder,
             Detail::ResultsAwaited(_) => ErrorKind::ResultsAwaited,
             Detail::NoSuchCall(_) => ErrorKind::NoSuchCall,
             Detail::Thread(error) => match (error.kind(), error.as_log_error()) {

@@ -13,6 +13,7 @@ use segue_thread::{
 
 use crate::Error;
 use crate::error::Detail;
+use crate::queue::lease_session;
 use crate::workspace::session_state;
 
 /// What a caller may read. Whatever lies outside reads as not found.
@@ -82,7 +83,8 @@ impl Reader {
             let Some(last) = listings.last() else { break };
             page.before = Some(last.first);
             for listing in listings {
-                if self.is_inside(listing.session)? {
+                // Where the leases of the queue stand is no session of anybody's.
+                if listing.session != lease_session() && self.is_inside(listing.session)? {
                     inside.push(listing);
                 }
             }

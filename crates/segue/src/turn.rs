@@ -237,13 +237,13 @@ impl Turn<'_> {
         self.check_ready()?;
         let calls = calls_of(&said);
         let message: Event = said.into_message().into();
+        if calls.is_empty() {
+            return self.conclude(&message);
+        }
         let committed = self.commit(|_| Ok(vec![message.clone()]))?;
         let Some(seq) = committed.extents.first().map(|extent| extent.range.to) else {
             return Ok(Step::Prompt);
         };
-        if calls.is_empty() {
-            return self.conclude();
-        }
         self.phase = Phase::Calling(CallBatch::default());
         for (block, call) in calls {
             self.dispatch(CallSite { message: seq, block }, call)?;

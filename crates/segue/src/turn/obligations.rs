@@ -58,16 +58,15 @@ impl Turn<'_> {
         Ok(edges_up_to(self.workspace, &self.known)?)
     }
 
-    /// The model has nothing more to say: what is owed is asked for, tasks are waited for, and else the run ends.
-    pub(super) fn conclude(&mut self) -> Result<Step, Error> {
+    /// The model calls nothing more: what is owed is asked for, tasks are waited for, and else the run ends, in one
+    /// commit with what it said, so that nothing is answered twice.
+    pub(super) fn conclude(&mut self, said: &Event) -> Result<Step, Error> {
         loop {
             self.known.catch_up(&*self.workspace.log)?;
             self.check_own()?;
-            if !self.known.state.waiting_messages.is_empty() {
-                return Ok(Step::Prompt);
-            }
             let (event, step) = self.conclusion()?;
-            match self.try_to_commit(vec![event], std::convert::identity) {
+            let events = std::iter::once(said.clone()).chain(event).collect();
+            match self.try_to_commit(events, std::convert::identity) {
                 Ok(_) => {
                     self.phase = if step == Step::Prompt { Phase::Ready } else { Phase::Over };
                     return Ok(step);
@@ -79,15 +78,18 @@ impl Turn<'_> {
         }
     }
 
-    fn conclusion(&self) -> Result<(Event, Step), Error> {
+    fn conclusion(&self) -> Result<(Option<Event>, Step), Error> {
         let run = self.run;
         let state = self.known.run(run);
+        if !self.known.state.waiting_messages.is_empty() {
+            return Ok((None, Step::Prompt));
+        }
         let owed = owed(&self.known, &self.edges()?, run);
         if owed.anything() && state.is_some_and(|run| run.asked < REMINDERS_MAX) {
-            return Ok((ObligationsAsked { run }.into(), Step::Prompt));
+            return Ok((Some(ObligationsAsked { run }.into()), Step::Prompt));
         }
         if parked_children(&*self.workspace.log, state)? > 0 {
-            return Ok((RunWaiting { run }.into(), Step::Parked));
+            return Ok((Some(RunWaiting { run }.into()), Step::Parked));
         }
         let outcome = match owed.result {
             Due::No => RunOutcome::Succeeded,
@@ -95,7 +97,7 @@ impl Turn<'_> {
                 "the run ended without the result that it owes, after {REMINDERS_MAX} reminders"
             )),
         };
-        Ok((RunEnded { run, outcome: outcome.clone() }.into(), Step::Done(outcome)))
+        Ok((Some(RunEnded { run, outcome: outcome.clone() }.into()), Step::Done(outcome)))
     }
 
     /// What became of the tasks that the run waited for, as a message for it.

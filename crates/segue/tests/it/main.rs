@@ -2,10 +2,12 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod continuing;
+mod crash;
 mod delegating;
 mod desk;
 mod kill;
 mod properties;
+mod queue;
 mod races;
 mod recompiling;
 mod refusals;

@@ -1,0 +1,189 @@
+//! The queue of runs, as a host works it off.
+
+use std::time::Duration;
+
+use segue_continuation::RunBoard;
+use segue_event::{
+    AgentId, Event, Fold as _, LeaseTaken, Position, RunEnded, RunEvent, RunId, RunOutcome, SessionId,
+    SessionStarted, Title, TitleSource,
+};
+use segue_log::{Commit, EventLogExt as _, EventStream, Expected, NewEvent};
+
+use crate::error::Detail;
+use crate::limits::{ATTEMPTS_MAX, TRIES_MAX};
+use crate::turn::requeue;
+use crate::workspace::session_state;
+use crate::{Error, Setup, Turn, Workspace};
+
+/// The runs of a workspace, followed as they come.
+///
+/// Any number of hosts can take up runs from one queue: each attempt of a run is started once. Only the host that took
+/// the lease last recovers runs whose host is gone, and only when it is told to.
+pub struct RunQueue<'w> {
+    workspace: &'w Workspace,
+    stream: EventStream<RunEvent>,
+    board: RunBoard,
+}
+
+/// What became of runs whose hosts were gone.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Recovered {
+    /// Those that were queued again.
+    pub requeued: Vec<RunId>,
+    /// Those that had been tried as often as a run is.
+    pub failed: Vec<RunId>,
+}
+
+impl Workspace {
+    /// The queue of runs.
+    ///
+    /// # Errors
+    /// If the log cannot be read.
+    pub fn queue(&self) -> Result<RunQueue<'_>, Error> {
+        let stream = self.log.follow(Position::FIRST)?;
+        let mut queue = RunQueue { workspace: self, stream, board: RunBoard::default() };
+        queue.catch_up()?;
+        Ok(queue)
+    }
+}
+
+impl<'w> RunQueue<'w> {
+    /// Takes up the next run: interactive ones first, then those that were queued earlier. None if there is none.
+    ///
+    /// # Errors
+    /// If the log failed.
+    pub fn take(&mut self, setup: &Setup) -> Result<Option<Turn<'w>>, Error> {
+        self.catch_up()?;
+        for (_, run) in self.board.startable() {
+            // Another host may have been faster.
+            if let Some(turn) = self.workspace.turn(run.session, setup)? {
+                return Ok(Some(turn));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Waits until something happened to some run, at most for a time; whether anything did.
+    ///
+    /// # Errors
+    /// If the log cannot be read.
+    pub fn wait(&mut self, patience: Duration) -> Result<bool, Error> {
+        match self.stream.wait(patience)? {
+            Some(recorded) => {
+                self.board.apply(&recorded);
+                self.catch_up()?;
+                Ok(true)
+            }
+            None => Ok(false),
+        }
+    }
+
+    /// The runs that are not over, as they were at the last look.
+    pub fn board(&self) -> &RunBoard {
+        &self.board
+    }
+
+    /// Takes over the queue for a host, from whoever had it.
+    ///
+    /// # Errors
+    /// If the log failed.
+    pub fn take_lease(&mut self, host: &str) -> Result<(), Error> {
+        for _ in 0..TRIES_MAX {
+            match self.try_to_take_lease(host) {
+                Err(error) if error.is_contention() => {}
+                other => return other,
+            }
+        }
+        Err(Detail::Contended { session: lease_session(), tries: TRIES_MAX }.into())
+    }
+
+    /// Queues again every run that a host other than the lease's holder was at work on; call it when they are gone.
+    ///
+    /// A run keeps its id and what it has done. Whatever its old host still sends is refused.
+    ///
+    /// # Errors
+    /// If another host has the lease, or the log failed.
+    pub fn recover(&mut self, host: &str) -> Result<Recovered, Error> {
+        self.catch_up()?;
+        if self.board.lease() != Some(host) {
+            return Err(Detail::NotLeaseHolder(self.board.lease().unwrap_or("nobody").to_owned()).into());
+        }
+        let lost: Vec<_> = self
+            .board
+            .running()
+            .filter(|(_, _, at_work)| *at_work != host)
+            .map(|(id, run, _)| (id, run.session))
+            .collect();
+        let mut recovered = Recovered::default();
+        for (run, session) in lost {
+            self.recover_run(run, session, &mut recovered)?;
+        }
+        self.catch_up()?;
+        Ok(recovered)
+    }
+
+    fn recover_run(&self, id: RunId, session: SessionId, recovered: &mut Recovered) -> Result<(), Error> {
+        let log = &*self.workspace.log;
+        let head = log.head(session)?.ok_or(Detail::SessionNotFound(session))?;
+        let state = session_state(log, session)?.ok_or(Detail::SessionNotFound(session))?;
+        let Some(run) = state.runs.get(&id).filter(|run| !run.is_over()) else { return Ok(()) };
+        let (event, list): (Event, _) = if run.attempt < ATTEMPTS_MAX {
+            (requeue(id, run, run.attempt + 1).into(), &mut recovered.requeued)
+        } else {
+            let outcome = RunOutcome::Failed(format!("its host was gone {ATTEMPTS_MAX} times"));
+            (RunEnded { run: id, outcome }.into(), &mut recovered.failed)
+        };
+        let events = vec![NewEvent { time: self.workspace.host.now(), event }];
+        match log.commit(Commit::new().append(session, Expected::after(head.seq), events)) {
+            Ok(_) => list.push(id),
+            // It is not gone after all, or another host was faster.
+            Err(error) if error.kind() == segue_log::LogErrorKind::WrongSeq => {}
+            Err(error) => return Err(error.into()),
+        }
+        Ok(())
+    }
+
+    fn try_to_take_lease(&mut self, host: &str) -> Result<(), Error> {
+        let log = &*self.workspace.log;
+        let session = lease_session();
+        let head = log.head(session)?;
+        let now = self.workspace.host.now();
+        let new = |event| NewEvent { time: now, event };
+        let mut events: Vec<NewEvent> = Vec::new();
+        if head.is_none() {
+            events.push(new(lease_session_started()?));
+        }
+        events.push(new(LeaseTaken { host: host.to_owned() }.into()));
+        let expected = head.map_or(Expected::first(), |head| Expected::after(head.seq));
+        log.commit(Commit::new().append(session, expected, events))?;
+        self.catch_up()
+    }
+
+    fn catch_up(&mut self) -> Result<(), Error> {
+        while let Some(recorded) = self.stream.ready()? {
+            self.board.apply(&recorded);
+        }
+        Ok(())
+    }
+}
+
+/// The session in which leases stand: the same in every workspace, and in no list.
+pub(crate) fn lease_session() -> SessionId {
+    SessionId::v8(&blake3::hash(b"segue: the queue of runs"))
+}
+
+fn lease_session_started() -> Result<Event, Error> {
+    let agent = AgentId::new("segue").map_err(|_| Detail::SessionNotFound(lease_session()))?;
+    let title = Title { text: "The queue of runs".to_owned(), source: TitleSource::Fallback };
+    Ok(SessionStarted {
+        agent,
+        title,
+        description: String::new(),
+        working_directory: String::new(),
+        model: None,
+        plan: None,
+        edge: None,
+        import: None,
+    }
+    .into())
+}
