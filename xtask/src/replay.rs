@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
 use segue::event::{AgentId, SessionId, Timestamp};
-use segue::log::EventLog;
+use segue::log::{EventLog, MemoryLog};
 use segue::log_file::{FileLog, Options};
 use segue_import::{ImportOptions, Imported, import_path};
 use segue_testkit::{Importer, LogKind, Replayed, Scenario, replay_on};
@@ -22,6 +22,12 @@ pub(crate) struct Arguments {
     /// Takes the snapshots anew instead of comparing.
     #[arg(long)]
     accept: bool,
+    /// Prints a view of the named fixtures instead of comparing: answers, log, edges, projection, thread or prompts.
+    #[arg(long, value_name = "VIEW", requires = "names")]
+    show: Option<String>,
+    /// Runs only so many steps before showing.
+    #[arg(long, value_name = "STEPS", requires = "show")]
+    until: Option<usize>,
 }
 
 /// insta reads here whether snapshots are compared or taken.
@@ -29,6 +35,9 @@ const UPDATE: &str = "INSTA_UPDATE";
 
 #[expect(clippy::disallowed_methods, reason = "a program reads its environment")]
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    if let Some(view) = &arguments.show {
+        return show(arguments, view);
+    }
     let mode = if arguments.accept { "always" } else { "no" };
     if std::env::var(UPDATE).as_deref() != Ok(mode) {
         return run_with_mode(arguments, mode);
@@ -41,6 +50,22 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     } else {
         bail!("fixtures differ from their snapshots; --accept takes new ones")
     }
+}
+
+/// Prints a view as it is after some steps, on the log in memory.
+fn show(arguments: &Arguments, view: &str) -> anyhow::Result<()> {
+    for folder in fixtures(&arguments.names)? {
+        let mut scenario = Scenario::load(&folder)?;
+        scenario.steps.truncate(arguments.until.unwrap_or(usize::MAX));
+        let run = scenario.run(Arc::new(MemoryLog::new()), &folder, &Transcripts)?;
+        let views = run.views()?;
+        let Some(shown) = views.iter().find(|there| there.name == view) else {
+            let names: Vec<_> = views.iter().map(|view| view.name).collect();
+            bail!("there is no view {view} of {}; there are {}", folder.display(), names.join(", "));
+        };
+        println!("{}", shown.text);
+    }
+    Ok(())
 }
 
 /// Starts this program again, since a process must not change its own environment.

@@ -80,6 +80,12 @@ impl From<Error> for Failure {
                 "`segue sessions` lists what is there",
             ),
             ErrorKind::NotContinued => Self::new(Exit::NotFound, "not-continued", message, ""),
+            ErrorKind::NoReceipt => Self::new(
+                Exit::NotFound,
+                "no-receipt",
+                message,
+                "`segue replay --session THREAD` lists the prompts that were given out",
+            ),
             ErrorKind::Contended => Self::new(Exit::Busy, "contended", message, ""),
             ErrorKind::Thread(kind) => of_thread(kind, message),
             ErrorKind::Log(kind) => of_log(kind, message),

@@ -19,7 +19,8 @@ pub mod strategies;
 pub use fixed_host::FixedHost;
 pub use replay::{LogKind, ReplayError, Replayed, replay, replay_on};
 pub use runner::{Importer, NoImporter, Run, RunError};
-pub use scenario::{Caller, Scenario, ScenarioError, Step};
+pub use scenario::{Call, Caller, Line, PlanLine, Scenario, ScenarioError, ScriptedAnswer, Step, Then};
+pub use show::View;
 
 /// The example of `docs/testing.md`, compiled as a test.
 #[cfg(doctest)]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use segue::log::{EventLog, MemoryLog};
 
 use crate::runner::Importer;
-use crate::show::{fingerprint, views};
+use crate::show::fingerprint;
 use crate::{RunError, Scenario, ScenarioError};
 
 /// A kind of log that fixtures are run on.
@@ -101,7 +101,7 @@ pub fn replay_on(folder: &Path, kinds: &[LogKind], importer: &dyn Importer) -> R
             Some(_) => {}
             None => first = Some((kind.name, print)),
         }
-        let views = views(&run).map_err(|error| failed(error.to_string()))?;
+        let views = run.views().map_err(|error| failed(error.to_string()))?;
         snapshots = views.len();
         views.iter().for_each(|view| compare(folder, view.name, &view.text));
     }

@@ -10,14 +10,26 @@ use serde_json::Value;
 
 use crate::Run;
 
-/// A named view, as text.
-pub(crate) struct View {
-    pub(crate) name: &'static str,
-    pub(crate) text: String,
+/// A named view of a run, as text.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct View {
+    /// Its name, and its snapshot's.
+    pub name: &'static str,
+    /// What people read.
+    pub text: String,
 }
 
-/// Every view of a run.
-pub(crate) fn views(run: &Run) -> Result<Vec<View>, Error> {
+impl Run {
+    /// Every view of the run, as it is now.
+    ///
+    /// # Errors
+    /// If the log cannot be read.
+    pub fn views(&self) -> Result<Vec<View>, Error> {
+        views(self)
+    }
+}
+
+fn views(run: &Run) -> Result<Vec<View>, Error> {
     let all = vec![
         View { name: "answers", text: run.answers.join("\n") },
         View { name: "log", text: log(run)? },

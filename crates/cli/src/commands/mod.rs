@@ -6,6 +6,7 @@ mod get;
 mod import;
 mod lineage;
 mod recall;
+mod replay;
 mod sessions;
 mod show;
 mod stats;
@@ -32,6 +33,8 @@ pub(crate) enum Command {
     Recall(recall::Arguments),
     /// Shows one event of a session in full, exactly.
     Get(get::Arguments),
+    /// Rebuilds what a model was given, and holds it to its receipt.
+    Replay(replay::Arguments),
     /// Tells how much the store holds, and how much room it takes.
     Stats,
     /// Checks the record.
@@ -50,6 +53,7 @@ impl Command {
             Self::Continue(arguments) => continuing::run(place, arguments),
             Self::Recall(arguments) => recall::run(place, arguments),
             Self::Get(arguments) => get::run(place, arguments),
+            Self::Replay(arguments) => replay::run(place, arguments),
             Self::Stats => stats::run(place),
             Self::Verify(arguments) => verify::run(place, arguments),
             Self::Demo => demo::run(place),

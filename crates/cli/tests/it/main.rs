@@ -6,3 +6,4 @@ mod desk;
 mod documents;
 mod failures;
 mod reading;
+mod replaying;
