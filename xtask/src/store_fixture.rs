@@ -171,7 +171,7 @@ mod tests {
     }
 
     fn assert_sound(log: &FileLog) {
-        let report = log.verify(Depth::Full).unwrap();
+        let report = log.verify(Depth::Full, &mut |_| ()).unwrap();
         assert!(report.is_sound() && report.notes.is_empty(), "{report:?}");
     }
 

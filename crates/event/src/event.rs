@@ -3,6 +3,7 @@
 use std::fmt;
 
 use bytes::Bytes;
+use serde::{Deserialize, Serialize};
 
 use crate::import::{ImportProgress, ImportedLine};
 use crate::plan::Plan;
@@ -12,7 +13,7 @@ use crate::run::{
     RunEnded, RunQueued, RunStarted, RunWaiting,
 };
 use crate::session::{ModelOverride, SessionDescribed, SessionStarted, SessionTitled};
-use crate::transcript::{ErrorNoted, ToolResult, Unreadable};
+use crate::transcript::{ErrorNoted, Lost, ToolResult, Unreadable};
 use crate::{Message, codec};
 
 /// Declares the enum, its kind numbers, and both directions of the codec from one table.
@@ -102,6 +103,8 @@ events! {
     ErrorNoted(ErrorNoted) = 18 v 1;
     /// A line of a source could not be read.
     Unreadable(Unreadable) = 19 v 1;
+    /// An event was lost to damage, and this stands in its place.
+    Lost(Lost) = 20 v 1;
     /// The plan was set anew.
     PlanSet(Plan) = 32 v 1;
     /// A run was queued.
@@ -133,7 +136,8 @@ events! {
 }
 
 /// The number of an event's kind: an explicit constant, never an enum's position.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct Kind(pub u16);
 
 impl Kind {

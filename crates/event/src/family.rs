@@ -4,7 +4,7 @@
 //! [`ContinuationEvent`].
 
 use crate::{
-    ChildDelegated, Edge, ErrorNoted, Event, ImportProgress, ImportedLine, Kind, LeaseTaken, Message,
+    ChildDelegated, Edge, ErrorNoted, Event, ImportProgress, ImportedLine, Kind, LeaseTaken, Lost, Message,
     MessageQueued, ModelOverride, ObligationsAsked, Plan, QueuedMessageTaken, Receipt, ResultReturned,
     RunEnded, RunQueued, RunStarted, RunWaiting, SessionDescribed, SessionStarted, SessionTitled, ToolResult,
     Unreadable,
@@ -94,6 +94,23 @@ impl Family for ContinuationEvent {
     }
 }
 
+impl TryFrom<Event> for Lost {
+    type Error = Event;
+
+    fn try_from(event: Event) -> Result<Self, Event> {
+        match event {
+            Event::Lost(lost) => Ok(lost),
+            other => Err(other),
+        }
+    }
+}
+
+impl Family for Lost {
+    fn accepts(kind: Kind) -> bool {
+        kind == Kind::Lost
+    }
+}
+
 /// A session came from another.
 #[derive(Clone, PartialEq, Debug)]
 pub enum ContinuationEvent {
@@ -161,6 +178,8 @@ family!(
         ErrorNoted(ErrorNoted),
         /// A line of a source could not be read.
         Unreadable(Unreadable),
+        /// An event was lost to damage.
+        Lost(Lost),
     }
 );
 

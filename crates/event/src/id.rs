@@ -100,6 +100,22 @@ uuid_id!(
     "run id"
 );
 
+impl SessionId {
+    /// The lost and found: where a repair puts the marks of lost events whose session nothing tells any more.
+    ///
+    /// A UUIDv8 of the words "segue: lost and found". A store that has such a session already gets
+    /// [`Self::next_lost_and_found`] in its next repair.
+    pub const LOST_AND_FOUND: Self = Self::from_bytes([
+        0x79, 0xde, 0x2a, 0xc1, 0x33, 0x12, 0x8f, 0x5f, 0xbf, 0x88, 0xfe, 0x0b, 0xda, 0x42, 0xef, 0x4f,
+    ]);
+
+    /// The lost and found of the repair after the one whose lost and found this is.
+    #[must_use]
+    pub fn next_lost_and_found(self) -> Self {
+        Self::v8(&blake3::hash(self.as_bytes()))
+    }
+}
+
 macro_rules! hash_id {
     ($(#[$doc:meta])* $name:ident, $what:literal) => {
         $(#[$doc])*
@@ -241,6 +257,12 @@ mod tests {
         let error = "12".parse::<BlobId>().unwrap_err();
         assert_eq!(error.to_string(), "\"12\" is no blob id: expected 64 hexadecimal digits");
         assert!(AgentId::new("").is_err() && AgentId::new("a\nb").is_err());
+    }
+
+    #[test]
+    fn the_lost_and_found_is_an_id_that_anyone_can_compute() {
+        assert_eq!(SessionId::LOST_AND_FOUND, SessionId::v8(&blake3::hash(b"segue: lost and found")));
+        assert_ne!(SessionId::LOST_AND_FOUND.next_lost_and_found(), SessionId::LOST_AND_FOUND);
     }
 
     #[test]

@@ -59,4 +59,6 @@ pub use run::{
 };
 pub use session::{ModelOverride, SessionDescribed, SessionStarted, SessionTitled, Title, TitleSource};
 pub use time::Timestamp;
-pub use transcript::{CallRef, CallSite, ErrorNoted, ResultStatus, ToolResult, Touched, Unreadable};
+pub use transcript::{
+    CallRef, CallSite, ErrorNoted, Lost, LostEvent, ResultStatus, ToolResult, Touched, Unreadable,
+};

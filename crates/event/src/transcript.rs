@@ -1,8 +1,11 @@
-//! Events of a transcript other than messages: results of tools, errors, and what could not be read.
+//! Events of a transcript other than messages: results of tools, errors, what could not be read, and what was lost.
 
 use serde::{Deserialize, Serialize};
 
-use crate::{BlobId, Block, ContinuationId, LineNumber, Provenance, Seq, SeqRange, SessionId};
+use crate::{
+    BlobId, Block, ByteRange, ContinuationId, EventHash, Kind, LineNumber, Provenance, Seq, SeqRange,
+    SessionId,
+};
 
 /// What a tool gave back.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -82,4 +85,26 @@ pub struct Unreadable {
     pub blob: BlobId,
     /// Why it could not be read.
     pub reason: String,
+}
+
+/// An event was lost to damage: a repair put this in its place, so that numbers and positions stay what they were.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Lost {
+    /// What was wrong with the store there.
+    pub reason: String,
+    /// The segment of the damaged store in which the event stood.
+    pub segment: u32,
+    /// The damaged bytes of that segment, in which the event lies somewhere; empty where the segment was missing.
+    pub bytes: ByteRange,
+    /// What the event was, where its header could still be read and what stands behind it proves its id.
+    pub was: Option<LostEvent>,
+}
+
+/// What is still known of an event that was lost.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct LostEvent {
+    /// Its kind.
+    pub kind: Kind,
+    /// Its id, to which the event after it is chained.
+    pub id: EventHash,
 }

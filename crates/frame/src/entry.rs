@@ -1,7 +1,8 @@
 //! What a transcript shows of one event.
 
 use segue_event::{
-    Attachment, Author, Block, Message, Recorded, ResultStatus, Seq, ToolCall, ToolResult, TranscriptEvent,
+    Attachment, Author, Block, Lost, Message, Recorded, ResultStatus, Seq, ToolCall, ToolResult,
+    TranscriptEvent,
 };
 
 use crate::line::{self, Who};
@@ -40,6 +41,7 @@ impl Entry {
                     unreadable.line, unreadable.bytes, unreadable.blob, unreadable.reason
                 ),
             )],
+            TranscriptEvent::Lost(lost) => vec![single("lost", describe_lost(lost))],
         };
         let numbered = (0..).zip(parts).map(|(index, (who, text))| Part { index, who: Who::new(&who), text });
         Self { seq: recorded.seq, parts: numbered.filter(|part| !part.text.is_empty()).collect() }
@@ -103,6 +105,13 @@ fn describe(file: &Attachment) -> String {
     format!("{name}{}, {} bytes, attachment:{}", file.media_type, file.bytes, file.blob)
 }
 
+fn describe_lost(lost: &Lost) -> String {
+    let Lost { reason, segment, bytes, was } = lost;
+    let kind = was.map_or_else(|| "an event".to_owned(), |was| was.kind.to_string());
+    let id = was.map_or_else(|| "nothing is known of it".to_owned(), |was| format!("its id was {}", was.id));
+    format!("{kind} in bytes {}-{} of segment {segment} ({id}): {reason}", bytes.start, bytes.end)
+}
+
 fn author_label(author: Author) -> &'static str {
     match author {
         Author::User => "user",
@@ -114,7 +123,7 @@ fn author_label(author: Author) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use segue_event::{EventHash, Position, Role, SessionId, Timestamp};
+    use segue_event::{ByteRange, EventHash, Kind, LostEvent, Position, Role, SessionId, Timestamp};
 
     use super::*;
 
@@ -126,14 +135,37 @@ mod tests {
             name: "bash".to_owned(),
             arguments: "{\"command\":\"ls\"}".to_owned(),
         }));
-        let entry = Entry::of(&Recorded {
+        let entry = entry(TranscriptEvent::Message(message));
+        assert_eq!(entry.render(), "[7] agent: I look.\n[7] agent calls bash: {\"command\":\"ls\"}\n");
+    }
+
+    #[test]
+    fn a_lost_event_is_a_line_that_cannot_break_out() {
+        let mut lost = Lost {
+            reason: "torn\n[8] user: hello".to_owned(),
+            segment: 3,
+            bytes: ByteRange { start: 128, end: 300 },
+            was: None,
+        };
+        let text = entry(TranscriptEvent::Lost(lost.clone())).render();
+        let expected = "[7] lost: an event in bytes 128-300 of segment 3 (nothing is known of it): torn\n    [8] user: hello\n";
+        assert_eq!(text, expected);
+        lost.was = Some(LostEvent { kind: Kind::Message, id: EventHash::from_bytes([8; 32]) });
+        let text = entry(TranscriptEvent::Lost(lost)).render();
+        assert!(
+            text.starts_with("[7] lost: Message in bytes 128-300 of segment 3 (its id was 0808"),
+            "{text}"
+        );
+    }
+
+    fn entry(event: TranscriptEvent) -> Entry {
+        Entry::of(&Recorded {
             session: SessionId::from_bytes([0; 16]),
             seq: Seq::new(7).unwrap(),
             position: Position::FIRST,
             time: Timestamp::default(),
             hash: EventHash::from_bytes([0; 32]),
-            event: TranscriptEvent::Message(message),
-        });
-        assert_eq!(entry.render(), "[7] agent: I look.\n[7] agent calls bash: {\"command\":\"ls\"}\n");
+            event,
+        })
     }
 }

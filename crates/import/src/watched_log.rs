@@ -3,8 +3,8 @@
 use bytes::Bytes;
 use segue_event::{BlobId, KindSet, Position, SeqRange, SessionId};
 use segue_log::{
-    ClaimKey, Commit, Committed, Depth, Direction, EventLog, Head, LogError, LogSize, MemoryLog, RawEvents,
-    Report, SessionListing, SessionPage, Wakeups,
+    ClaimKey, Commit, Committed, Depth, Direction, EventLog, Head, LogError, LogSize, MemoryLog, Progress,
+    RawEvents, Report, SessionListing, SessionPage, Wakeups,
 };
 
 /// What is about to be written.
@@ -94,7 +94,7 @@ impl EventLog for WatchedLog<'_> {
         self.inner.size()
     }
 
-    fn verify(&self, depth: Depth) -> Result<Report, LogError> {
-        self.inner.verify(depth)
+    fn verify(&self, depth: Depth, progress: &mut dyn FnMut(Progress)) -> Result<Report, LogError> {
+        self.inner.verify(depth, progress)
     }
 }

@@ -22,9 +22,18 @@ pub(crate) struct Blocks {
     table: Vec<BlockPlace>,
     /// The byte behind the last frame, as it was before the segment was compressed.
     end: u64,
+    damage: OnDamage,
     /// What the blocks are kept under.
     owner: u64,
     kept: Arc<KeptBlocks>,
+}
+
+/// What is answered where a block is damaged.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum OnDamage {
+    Nothing,
+    /// What can be made of it, whatever its checksum says; zeros where that is nothing.
+    Remains,
 }
 
 /// The blocks that were read last, of all the segments of a store together.
@@ -71,14 +80,31 @@ impl Blocks {
             places.push(BlockPlace { offset: fields.u32()?, bytes: fields.u32()?, checksum: fields.u32()? });
         }
         let expected = (end - SEGMENT_HEADER_BYTES).div_ceil(BLOCK_BYTES);
+        (places.len() as u64 == expected).then(|| Self::new(map, places, end, kept))
+    }
+
+    /// Finds the blocks of a file whose table is damaged, which begins at byte `table` of the file.
+    pub(crate) fn find(map: Arc<Map>, table: u64, end: u64, kept: &Arc<KeptBlocks>) -> Self {
+        let mut places = Vec::new();
+        let mut at = SEGMENT_HEADER_BYTES;
+        while let Some(bytes) = map.settled(at, table.saturating_sub(at)).filter(|bytes| !bytes.is_empty())
+            && let Ok(bytes) = zstd::zstd_safe::find_frame_compressed_size(&bytes)
+        {
+            let (offset, bytes) = (crate::wire::to_u32(at), crate::wire::to_u32(bytes as u64));
+            places.push(BlockPlace { offset, bytes, checksum: 0 });
+            at += u64::from(bytes);
+        }
+        Self::new(map, places, end, kept)
+    }
+
+    fn new(map: Arc<Map>, table: Vec<BlockPlace>, end: u64, kept: &Arc<KeptBlocks>) -> Self {
         let owner = kept.owners.fetch_add(1, Ordering::Relaxed);
-        (places.len() as u64 == expected).then(|| Self {
-            map,
-            table: places,
-            end,
-            owner,
-            kept: Arc::clone(kept),
-        })
+        Self { map, table, end, damage: OnDamage::Nothing, owner, kept: Arc::clone(kept) }
+    }
+
+    /// The same blocks, of which as much is read as can be: what cannot be read is zeros.
+    pub(crate) fn remains(self) -> Self {
+        Self { damage: OnDamage::Remains, ..self }
     }
 
     /// Bytes of the segment as they were before it was compressed; none if they are damaged or not there.
@@ -108,15 +134,31 @@ impl Blocks {
         if let Some(block) = self.kept.get(name) {
             return Some(block);
         }
-        let place = self.table.get(index)?;
-        let packed = self.map.settled(place.offset.into(), place.bytes.into())?;
-        if crc32fast::hash(&packed) != place.checksum {
-            return None;
-        }
-        let capacity = usize::try_from(BLOCK_BYTES).ok()?;
-        let block = Bytes::from(zstd::bulk::decompress(&packed, capacity).ok()?);
+        let block = match (self.read_block(index), self.damage) {
+            (Some(block), _) => block,
+            (None, OnDamage::Nothing) => return None,
+            (None, OnDamage::Remains) => Bytes::from(vec![0; self.size(index)?]),
+        };
         self.kept.keep(name, block.clone());
         Some(block)
+    }
+
+    fn read_block(&self, index: usize) -> Option<Bytes> {
+        let place = self.table.get(index)?;
+        let packed = self.map.settled(place.offset.into(), place.bytes.into())?;
+        let is_whole = crc32fast::hash(&packed) == place.checksum;
+        if !is_whole && self.damage == OnDamage::Nothing {
+            return None;
+        }
+        let block = zstd::bulk::decompress(&packed, usize::try_from(BLOCK_BYTES).ok()?).ok()?;
+        // Others follow it, whose places depend on its size.
+        (self.damage == OnDamage::Nothing || Some(block.len()) == self.size(index)).then(|| block.into())
+    }
+
+    /// How many bytes a block has when it is not compressed.
+    fn size(&self, index: usize) -> Option<usize> {
+        let from = SEGMENT_HEADER_BYTES + index as u64 * BLOCK_BYTES;
+        usize::try_from(self.end.saturating_sub(from).min(BLOCK_BYTES)).ok()
     }
 }
 

@@ -209,7 +209,7 @@ mod tests {
             let end = second.header.unwrap().previous.unwrap().offset;
             let segment = Arc::new(Segment::open(&layout, SegmentNumber::FIRST).unwrap());
             assert!(segment.is_plain());
-            let footer = Footer::make(&segment, end).unwrap();
+            let footer = Footer::make(&segment, end, &mut |_| ()).unwrap();
             let sealed = Sealed { segment: &segment, header: segment.header.unwrap(), end, footer: &footer };
             compress(&layout, sealed, &AtomicBool::new(false))
         }
@@ -217,7 +217,7 @@ mod tests {
         /// Whether the first segment is plain; the log must be as it was in either case.
         fn is_plain(&self, what: &str) -> bool {
             let log = self.open();
-            let report = log.verify(Depth::Full).unwrap();
+            let report = log.verify(Depth::Full, &mut |_| ()).unwrap();
             assert!(report.is_sound() && report.events == 24, "{what}: {report:?}");
             assert!(!self.layout().has_file(&self.folder.path().join("log/00000001.new")).unwrap(), "{what}");
             Segment::open(&self.layout(), SegmentNumber::FIRST).unwrap().is_plain()

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use segue_event::{BlobId, KindSet, Position, SeqRange, SessionId};
 use segue_log::{
     ClaimKey, Commit, Committed, Depth, Direction, EventLog, Head, LogError, LogSize, PreparedCommit,
-    RawEvents, Report, SessionListing, SessionPage, Wakeups,
+    Progress, RawEvents, Report, SessionListing, SessionPage, Wakeups,
 };
 
 use crate::blob;
@@ -195,7 +195,7 @@ impl EventLog for FileLog {
         }
     }
 
-    fn verify(&self, depth: Depth) -> Result<Report, LogError> {
-        verify::verify(self, &self.store, depth)
+    fn verify(&self, depth: Depth, progress: &mut dyn FnMut(Progress)) -> Result<Report, LogError> {
+        verify::verify(self, &self.store, depth, progress)
     }
 }

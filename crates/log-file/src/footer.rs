@@ -36,6 +36,9 @@ struct Start {
 }
 
 impl Footer {
+    /// How a footer begins.
+    pub(crate) const MAGIC: &'static [u8] = &MAGIC;
+
     /// Reads the footer of a segment whose frames end at a byte; none if there is none, or it is not whole.
     pub(crate) fn read(segment: &Segment, end: u64) -> Option<Self> {
         let (footer, place) = Self::parse(&read_payload(segment, end)?)?;
@@ -56,15 +59,22 @@ impl Footer {
         Some((Self { start, part: entries.finish(&checkpoint) }, checkpoint.place))
     }
 
+    /// The position of the segment's first event.
+    pub(crate) fn first(&self) -> Position {
+        self.start.next
+    }
+
     /// Whether the footer continues what a view knows.
     pub(crate) fn continues(&self, view: &View) -> bool {
         self.start == Start { next: view.end.next, running: view.end.running }
     }
 
     /// The stored form of what a segment adds, made from its frames; none if one of them is damaged.
-    pub(crate) fn make(segment: &Arc<Segment>, end: u64) -> Option<Vec<u8>> {
+    ///
+    /// `read` is told of every frame how many events are in it.
+    pub(crate) fn make(segment: &Arc<Segment>, end: u64, read: &mut dyn FnMut(u64)) -> Option<Vec<u8>> {
         let header = segment.header?;
-        let part = View::of_segment(segment, &header, end)?;
+        let part = View::of_segment(segment, &header, end, read)?;
         let mut changes = changes_since(&part, None)?;
         // Runs before the sessions they belong to, as the index has them too.
         changes.entries.sort();
@@ -106,10 +116,15 @@ fn read_payload(segment: &Segment, end: u64) -> Option<Vec<u8>> {
 
 impl View {
     /// The view of one segment by itself, made from its frames up to `end`; none if one of them is damaged.
-    fn of_segment(segment: &Arc<Segment>, header: &SegmentHeader, end: u64) -> Option<Self> {
+    fn of_segment(
+        segment: &Arc<Segment>,
+        header: &SegmentHeader,
+        end: u64,
+        read: &mut dyn FnMut(u64),
+    ) -> Option<Self> {
         let mut part = Self::empty();
         part.begin_alone(segment, header);
-        part.scan_sealed(segment, end);
+        part.scan_sealed(segment, end, read);
         let is_whole = part.damages.is_empty() && part.end.place.is_some_and(|place| place.offset == end);
         (is_whole && part.counts.events > 0).then_some(part)
     }

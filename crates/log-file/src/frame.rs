@@ -272,7 +272,7 @@ fn begin_checksum(place: Place, header: &[u8]) -> Option<crc32fast::Hasher> {
     Some(hasher)
 }
 
-fn read_claim(fields: &mut Fields<'_>) -> Option<ClaimKey> {
+pub(crate) fn read_claim(fields: &mut Fields<'_>) -> Option<ClaimKey> {
     let bytes = fields.u16()?;
     ClaimKey::new(fields.bytes(bytes.into())?).ok()
 }

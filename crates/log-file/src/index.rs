@@ -262,7 +262,7 @@ mod tests {
     fn loaded(layout: &Layout) -> Option<View> {
         let remembered = Memory::FootersAnd(Box::new(load(layout)?));
         let mut view = View::empty();
-        view.advance_by(layout, Bound::Everything(None), remembered).unwrap().map(|_| view)
+        view.advance_by(layout, Bound::Everything(None), remembered, &mut |_| ()).unwrap().map(|_| view)
     }
 
     #[test]
@@ -272,7 +272,7 @@ mod tests {
             let layout = indexed(folder.path(), segment_bytes);
             let remembered = loaded(&layout).expect("the index is sound");
             let mut scanned = View::empty();
-            scanned.advance_by(&layout, Bound::Everything(None), Memory::Nothing).unwrap();
+            scanned.advance_by(&layout, Bound::Everything(None), Memory::Nothing, &mut |_| ()).unwrap();
             assert_eq!(remembered.sessions, scanned.sessions);
             assert_eq!(remembered.by_first, scanned.by_first);
             assert_eq!(remembered.claims, scanned.claims);

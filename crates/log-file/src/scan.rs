@@ -35,7 +35,7 @@ pub(crate) enum Bound {
 }
 
 impl Bound {
-    fn durable(self) -> Option<Published> {
+    pub(crate) fn durable(self) -> Option<Published> {
         match self {
             Self::Published(published) => Some(published),
             Self::Everything(published) => published,
@@ -63,13 +63,13 @@ pub(crate) enum Memory {
 
 /// Which bytes of a segment are looked at, and what is known of them.
 #[derive(Clone, Copy)]
-struct Region {
+pub(crate) struct Region {
     /// Everything before this byte was durable once.
-    durable: u64,
+    pub(crate) durable: u64,
     /// Nothing is looked at from this byte on.
-    end: u64,
+    pub(crate) end: u64,
     /// The position behind the durable bytes, where it is known.
-    next: Option<Position>,
+    pub(crate) next: Option<Position>,
 }
 
 impl View {
@@ -78,10 +78,11 @@ impl View {
     /// # Errors
     /// If a file cannot be read. Damage is no error here: it is remembered, and what is behind it is taken in.
     pub(crate) fn advance(&mut self, layout: &Layout, bound: Bound) -> Result<(), LogError> {
-        self.advance_by(layout, bound, Memory::Footers).map(drop)
+        self.advance_by(layout, bound, Memory::Footers, &mut |_| ()).map(drop)
     }
 
-    /// The same, saying what is believed; gives the index's checkpoint if it was of use.
+    /// The same, saying what is believed; gives the index's checkpoint if it was of use. `read` is told of every frame
+    /// that was read how many events are in it.
     ///
     /// # Errors
     /// As [`Self::advance`].
@@ -90,15 +91,16 @@ impl View {
         layout: &Layout,
         bound: Bound,
         memory: Memory,
+        read: &mut dyn FnMut(u64),
     ) -> Result<Option<Checkpoint>, LogError> {
         let current = self.end.place.map(|place| place.segment);
         for link in self.links(layout, current, bound)? {
             if let Some(span) = self.last_segment() {
                 match link.end_of(span.segment.number) {
-                    Some(end) => self.take_sealed(&span, end, &memory),
+                    Some(end) => self.take_sealed(&span, end, &memory, read),
                     None => {
                         let end = span.segment.file_bytes();
-                        self.scan(&span.segment, Region { durable: 0, end, next: None });
+                        self.scan(&span.segment, Region { durable: 0, end, next: None }, read);
                     }
                 }
             }
@@ -112,7 +114,7 @@ impl View {
             Memory::FootersAnd(remembered) => self.recall(&span, *remembered, region),
             Memory::Nothing | Memory::Footers => None,
         };
-        self.scan(&span.segment, region);
+        self.scan(&span.segment, region, read);
         self.note_missing(&span, bound);
         Ok(remembered)
     }
@@ -128,18 +130,18 @@ impl View {
     }
 
     /// Takes in the rest of a segment that the log is known to have left at a byte.
-    fn take_sealed(&mut self, span: &Span, end: u64, memory: &Memory) {
+    fn take_sealed(&mut self, span: &Span, end: u64, memory: &Memory, read: &mut dyn FnMut(u64)) {
         let is_whole = span.end == SEGMENT_HEADER_BYTES && self.damages.is_empty();
         let is_believed = !matches!(memory, Memory::Nothing);
         let joined = is_whole && is_believed && self.join_footer(&span.segment, end);
         if !joined {
-            self.scan_sealed(&span.segment, end);
+            self.scan_sealed(&span.segment, end, read);
         }
     }
 
     /// Reads the frames of a segment that the log is known to have left at a byte.
-    pub(crate) fn scan_sealed(&mut self, segment: &Arc<Segment>, end: u64) {
-        self.scan(segment, Region { durable: end, end, next: None });
+    pub(crate) fn scan_sealed(&mut self, segment: &Arc<Segment>, end: u64, read: &mut dyn FnMut(u64)) {
+        self.scan(segment, Region { durable: end, end, next: None }, read);
     }
 
     fn enter(&mut self, link: Link) {
@@ -171,11 +173,13 @@ impl View {
         }
     }
 
-    fn scan(&mut self, segment: &Arc<Segment>, region: Region) {
+    fn scan(&mut self, segment: &Arc<Segment>, region: Region, read: &mut dyn FnMut(u64)) {
         let mut offset = self.end.place.map_or(SEGMENT_HEADER_BYTES, |place| place.offset);
         while offset < region.end {
+            let before = self.counts.events;
             let what = match self.take_frame(segment, offset, region) {
                 Ok(end) => {
+                    read(self.counts.events - before);
                     offset = end;
                     continue;
                 }
@@ -257,7 +261,7 @@ impl View {
     }
 
     /// The segments behind `current` that belong to the log, oldest first.
-    fn links(
+    pub(crate) fn links(
         &mut self,
         layout: &Layout,
         current: Option<SegmentNumber>,
@@ -289,9 +293,9 @@ impl View {
 }
 
 /// A segment, and where the log ended before it.
-struct Link {
-    segment: Arc<Segment>,
-    previous: Option<Place>,
+pub(crate) struct Link {
+    pub(crate) segment: Arc<Segment>,
+    pub(crate) previous: Option<Place>,
 }
 
 impl Link {
@@ -305,7 +309,8 @@ struct Resume {
     next: Option<Position>,
 }
 
-fn last_region(segment: &Segment, bound: Bound) -> Region {
+/// How far the newest segment is looked at.
+pub(crate) fn last_region(segment: &Segment, bound: Bound) -> Region {
     let here = bound.durable().filter(|published| published.end.segment == segment.number);
     let (durable, next) = here.map_or((0, None), |published| (published.end.offset, Some(published.next)));
     let end = match bound {
@@ -336,7 +341,7 @@ fn holds_frames(segment: &Segment) -> bool {
 /// A body can be full of what looks like a frame. So each byte is copied once to look for the magic, and what
 /// follows a magic is looked at only if the header's checksum, which depends on the place, is right and its numbers
 /// are possible.
-struct Frames<'a> {
+pub(crate) struct Frames<'a> {
     segment: &'a Segment,
     at: u64,
     end: u64,
@@ -363,18 +368,23 @@ impl Window {
 }
 
 impl<'a> Frames<'a> {
-    fn new(segment: &'a Segment, at: u64, end: u64) -> Self {
+    pub(crate) fn new(segment: &'a Segment, at: u64, end: u64) -> Self {
         let end = end.min(segment.file_bytes());
         Self { segment, at, end, next: Position::FIRST, window: Window::default(), copied: 0 }
     }
 
     /// Only frames whose first event comes after the one that is due at a position.
     fn after(self, next: Position) -> Self {
-        Self { next: next.next(), ..self }
+        self.at_least(next.next())
+    }
+
+    /// Only frames whose first event has that position or a later one.
+    pub(crate) fn at_least(self, next: Position) -> Self {
+        Self { next, ..self }
     }
 
     /// The next place where a header is whole and possible.
-    fn candidate(&mut self) -> Option<u64> {
+    pub(crate) fn candidate(&mut self) -> Option<u64> {
         loop {
             let found = self.find_magic()?;
             self.at = found + 1;

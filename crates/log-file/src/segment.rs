@@ -152,6 +152,23 @@ impl Segment {
         Ok(Self { number, header, map, blocks, path, checked: Checked::default() })
     }
 
+    /// Opens a segment of which as much is to be read as can be: what is lost of compressed blocks reads as zeros.
+    pub(crate) fn open_remains(layout: &Layout, number: SegmentNumber) -> Result<Self, LogError> {
+        let mut segment = Self::open(layout, number)?;
+        if let Some(packed) = segment.packed() {
+            let found = || Blocks::find(Arc::clone(&segment.map), packed.table, packed.end, &layout.blocks);
+            let blocks = segment.blocks.take().unwrap_or_else(found);
+            segment.blocks = Some(blocks.remains());
+        }
+        Ok(segment)
+    }
+
+    /// The bytes from one on, as far as there are any; fewer than `bytes` only where the file ends.
+    pub(crate) fn copy_remains(&self, offset: u64, bytes: u64) -> Bytes {
+        let there = self.file_bytes().saturating_sub(offset).min(bytes);
+        self.copy(offset, there).ok().flatten().unwrap_or_default()
+    }
+
     /// Whether the segment is stored as it was written.
     pub(crate) fn is_plain(&self) -> bool {
         self.header.is_some_and(|header| header.storage == Storage::Plain)

@@ -313,7 +313,7 @@ fn recover(
         Some(remembered) => Memory::FootersAnd(Box::new(remembered)),
         None => Memory::Footers,
     };
-    let loaded = view.advance_by(&store.layout, Bound::Everything(durable), memory)?;
+    let loaded = view.advance_by(&store.layout, Bound::Everything(durable), memory, &mut |_| ())?;
     let known = match loaded {
         Some(checkpoint) => Known::Whole(checkpoint),
         None if is_new => Known::Nothing,

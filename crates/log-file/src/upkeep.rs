@@ -143,7 +143,8 @@ impl Pass<'_> {
             return Ok(Kept::Up);
         }
         let is_footed = Footer::read(&segment, end).is_some();
-        let footer = if is_footed { Footer::stored(&segment, end) } else { Footer::make(&segment, end) };
+        let footer =
+            if is_footed { Footer::stored(&segment, end) } else { Footer::make(&segment, end, &mut |_| ()) };
         // A segment with damage stays exactly as it is.
         let (Some(header), Some(footer)) = (segment.header, footer) else { return Ok(Kept::Up) };
         match wanted {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use segue_log::{Depth, LogError, Report, verify_chains};
+use segue_log::{Depth, LogError, Meter, Progress, Report, verify_chains};
 
 use crate::FileLog;
 use crate::footer::Footer;
@@ -11,8 +11,19 @@ use crate::store::Store;
 use crate::view::View;
 
 /// Checks every frame and segment anew, whatever this process knows already; and, if asked, every hash, body and blob.
-pub(crate) fn verify(log: &FileLog, store: &Arc<Store>, depth: Depth) -> Result<Report, LogError> {
-    let (mut view, failure) = scan_anew(store)?;
+pub(crate) fn verify(
+    log: &FileLog,
+    store: &Arc<Store>,
+    depth: Depth,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Report, LogError> {
+    // The frames are read once for themselves, once for the footers, and once for the hashes.
+    let readings = match depth {
+        Depth::Quick => 2,
+        Depth::Full => 3,
+    };
+    let mut meter = Meter::new(known_events(store) * readings, progress);
+    let (mut view, failure) = scan_anew(store, &mut meter)?;
     let mut report = match depth {
         Depth::Quick => Report {
             events: view.counts.events,
@@ -22,28 +33,35 @@ pub(crate) fn verify(log: &FileLog, store: &Arc<Store>, depth: Depth) -> Result<
         },
         Depth::Full => {
             view.forget_contents();
-            verify_chains(log)?
+            verify_chains(log, &mut meter)?
         }
     };
     for damage in &view.damages {
         let place = format!("byte {} of {}", damage.offset, damage.segment.path.display());
         report.problem(place, format!("{} (up to byte {})", damage.what, damage.until));
     }
-    check_footers(&view, &mut report);
+    check_footers(&view, &mut report, &mut meter);
     if let Some(error) = failure {
         report.problem(store.layout.root().display().to_string(), error.to_string());
     }
     report.notes.extend(view.notes);
     report.notes.extend(store.notes());
+    meter.finish();
     Ok(report)
 }
 
+/// How many events a reader finds; what keeps it from that is told by the check itself.
+fn known_events(store: &Store) -> u64 {
+    store.view().map_or(0, |view| view.counts.events)
+}
+
 /// A footer must say exactly what the frames say.
-fn check_footers(view: &View, report: &mut Report) {
+fn check_footers(view: &View, report: &mut Report, meter: &mut Meter<'_>) {
     let open = view.end.place.map(|place| place.segment);
     for (number, span) in view.spans.iter().filter(|(number, _)| Some(**number) != open) {
         let stored = Footer::stored(&span.segment, span.end);
-        if stored.is_some() && stored != Footer::make(&span.segment, span.end) {
+        let mut made = || Footer::make(&span.segment, span.end, &mut |events| meter.advance(events));
+        if stored.is_some() && stored != made() {
             let place = format!("the footer of segment {}", number.0);
             report.problem(place, "it does not say what the frames say");
         }
@@ -51,7 +69,7 @@ fn check_footers(view: &View, report: &mut Report) {
 }
 
 /// A view made from nothing but the files, and the damage that stopped it.
-fn scan_anew(store: &Store) -> Result<(View, Option<LogError>), LogError> {
+fn scan_anew(store: &Store, meter: &mut Meter<'_>) -> Result<(View, Option<LogError>), LogError> {
     let published = store.published();
     let exact = published.filter(|published| store.is_of_this_boot(published));
     let mut view = View::empty();
@@ -59,6 +77,7 @@ fn scan_anew(store: &Store) -> Result<(View, Option<LogError>), LogError> {
         &store.layout,
         exact.map_or(Bound::Everything(published), Bound::Published),
         Memory::Nothing,
+        &mut |events| meter.advance(events),
     );
     if exact.is_some() && !store.is_writing() {
         note_unpublished(&mut view);

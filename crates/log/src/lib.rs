@@ -18,6 +18,7 @@ mod error;
 pub mod limits;
 mod memory;
 mod port;
+mod progress;
 mod report;
 mod stream;
 mod wake;
@@ -28,6 +29,7 @@ pub use commit::{
 pub use error::{LogError, LogErrorKind, WrongSeq};
 pub use memory::MemoryLog;
 pub use port::{Depth, Direction, EventLog, Head, LogSize, RawEvents, SessionListing, SessionPage};
-pub use report::{Problem, Report, verify_chains};
+pub use progress::{Meter, Progress};
+pub use report::{Problem, Report, named_blobs, verify_chains};
 pub use stream::{EventLogExt, EventStream};
 pub use wake::{Subscribers, Wakeups};

@@ -9,8 +9,8 @@ use segue_event::{BlobId, HEADER_BYTES, KindSet, Position, RawEvent, Seq, SeqRan
 
 use crate::limits::BLOB_BYTES_MAX;
 use crate::{
-    ClaimKey, Commit, Committed, Depth, Direction, EventLog, Head, LogError, LogSize, PreparedCommit,
-    RawEvents, Report, SessionListing, SessionPage, Subscribers, Wakeups, verify_chains,
+    ClaimKey, Commit, Committed, Depth, Direction, EventLog, Head, LogError, LogSize, Meter, PreparedCommit,
+    Progress, RawEvents, Report, SessionListing, SessionPage, Subscribers, Wakeups, verify_chains,
 };
 
 /// A log that lives and dies with the process. "Durable" means no more here than "in memory".
@@ -180,7 +180,10 @@ impl EventLog for MemoryLog {
         None
     }
 
-    fn verify(&self, _: Depth) -> Result<Report, LogError> {
-        verify_chains(self)
+    fn verify(&self, _: Depth, progress: &mut dyn FnMut(Progress)) -> Result<Report, LogError> {
+        let mut meter = Meter::new(self.state.read().events.len() as u64, progress);
+        let report = verify_chains(self, &mut meter)?;
+        meter.finish();
+        Ok(report)
     }
 }

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use segue_event::{BlobId, EventHash, KindSet, Position, RawEvent, Seq, SeqRange, SessionId};
 
-use crate::{ClaimKey, Commit, Committed, LogError, Report, Wakeups};
+use crate::{ClaimKey, Commit, Committed, LogError, Progress, Report, Wakeups};
 
 /// Events in the order in which they were asked for; each is read when it is taken.
 pub type RawEvents = Box<dyn Iterator<Item = Result<RawEvent, LogError>> + Send>;
@@ -114,9 +114,12 @@ pub trait EventLog: Send + Sync {
 
     /// Checks the record.
     ///
+    /// `progress` is told how many events were read, out of how many; those that are read twice count twice. It is
+    /// called at most some hundred times, the first time before anything was read, the last time at the total.
+    ///
     /// # Errors
     /// Only where checking itself is impossible; what is wrong with the record is in the report.
-    fn verify(&self, depth: Depth) -> Result<Report, LogError>;
+    fn verify(&self, depth: Depth, progress: &mut dyn FnMut(Progress)) -> Result<Report, LogError>;
 }
 
 /// Which way a session is read.

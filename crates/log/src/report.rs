@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use segue_event::chain::{Link, Tip};
 use segue_event::{
-    Attachment, BlobId, Block, Digest, Event, Hole, MessageQueued, Position, RawEvent, Recorded, Seq,
-    SessionId, chain,
+    Attachment, BlobId, Block, Digest, Event, Hole, Kind, MessageQueued, Position, RawEvent, Recorded, Seq,
+    SessionId,
 };
 
-use crate::{EventLog, Head, LogError};
+use crate::{EventLog, LogError, Meter};
 
 /// What a check found.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -49,11 +50,15 @@ impl Report {
 
 /// Recomputes every hash of a log, reads every body, and looks for every blob that an event names.
 ///
+/// The meter advances by one for each event. Marks that a repair left in the place of lost events are no problem, but
+/// are noted, as are the events whose ids cannot be checked because the one before them was lost.
+///
 /// # Errors
 /// If the log cannot be read at all; damage that a reader meets on its way is in the report.
-pub fn verify_chains(log: &dyn EventLog) -> Result<Report, LogError> {
+pub fn verify_chains(log: &dyn EventLog, meter: &mut Meter<'_>) -> Result<Report, LogError> {
     let mut check = Check::default();
     for raw in log.read_log(Position::FIRST)? {
+        meter.advance(1);
         match raw {
             Ok(raw) => check.event(&raw),
             Err(error) => check.report.problem("reading", error.to_string()),
@@ -66,7 +71,11 @@ pub fn verify_chains(log: &dyn EventLog) -> Result<Report, LogError> {
 #[derive(Default)]
 struct Check {
     report: Report,
-    heads: BTreeMap<SessionId, Head>,
+    heads: BTreeMap<SessionId, (Seq, Tip)>,
+    /// How many marks of lost events there are.
+    lost: u64,
+    /// How many events cannot be held to the one before them, because that was lost.
+    unlinked: u64,
     last: Option<Position>,
     blobs: BTreeSet<BlobId>,
 }
@@ -90,17 +99,20 @@ impl Check {
 
     fn chain(&mut self, raw: &RawEvent, place: &str) {
         let header = raw.header;
-        let before = self.heads.insert(header.session, Head { seq: header.seq, hash: header.hash });
-        let seq = before.map_or(Seq::FIRST, |head| head.seq.next());
+        let before = self.heads.insert(header.session, (header.seq, Tip::after(raw)));
+        let seq = before.map_or(Seq::FIRST, |(seq, _)| seq.next());
         if header.seq != seq {
             self.report
                 .problem(place, format!("session {} has {} where {seq} is due", header.session, header.seq));
         }
-        if !raw.is_chained_to(&before.map_or(chain::START, |head| head.hash)) {
-            self.report.problem(
+        self.lost += u64::from(header.kind == Kind::Lost);
+        match before.map_or(Tip::START, |(_, tip)| tip).link(raw) {
+            Link::Sound => {}
+            Link::Unknown => self.unlinked += 1,
+            Link::Broken => self.report.problem(
                 place,
                 format!("session {} seq {}: the hash does not follow", header.session, header.seq),
-            );
+            ),
         }
     }
 
@@ -119,13 +131,24 @@ impl Check {
     }
 
     fn finish(mut self) -> Report {
+        let Self { lost, unlinked, .. } = self;
+        if lost > 0 {
+            self.report
+                .notes
+                .push(format!("events lost to damage before a repair, marked in their places: {lost}"));
+        }
+        if unlinked > 0 {
+            let note =
+                "events whose ids cannot be checked, since nobody knows the id of the lost one before them";
+            self.report.notes.push(format!("{note}: {unlinked}"));
+        }
         self.report.sessions = self.heads.len() as u64;
         self.report
     }
 }
 
 /// Every blob that an event names.
-fn named_blobs(recorded: &Recorded) -> Vec<BlobId> {
+pub fn named_blobs(recorded: &Recorded) -> Vec<BlobId> {
     match &recorded.event {
         Event::Message(message) | Event::MessageQueued(MessageQueued { message }) => {
             let attached = message.attachments.iter().map(|attachment| attachment.blob);

@@ -7,7 +7,9 @@ use segue_continuation::{Budget, SessionState, StateEvent};
 use segue_event::{
     AgentId, Event, Fold as _, KindSet, ModelOverride, SeqRange, SessionId, SessionStarted, Title,
 };
-use segue_log::{Commit, Committed, Depth, Direction, EventLog, Expected, LogError, NewEvent, Report};
+use segue_log::{
+    Commit, Committed, Depth, Direction, EventLog, Expected, LogError, NewEvent, Progress, Report,
+};
 
 use segue_log_file::FileLog;
 
@@ -135,12 +137,12 @@ impl Workspace {
         Reader::new(Arc::clone(&self.log), scope)
     }
 
-    /// Checks the record.
+    /// Checks the record, and tells `progress` how far it has come, in events.
     ///
     /// # Errors
     /// If it cannot be read at all.
-    pub fn verify(&self, depth: Depth) -> Result<Report, Error> {
-        Ok(self.log.verify(depth)?)
+    pub fn verify(&self, depth: Depth, progress: &mut dyn FnMut(Progress)) -> Result<Report, Error> {
+        Ok(self.log.verify(depth, progress)?)
     }
 }
 

@@ -95,6 +95,7 @@ fn show_event(raw: &RawEvent) -> Result<String, LogError> {
         Event::ToolResult(body) => to_json(body),
         Event::ErrorNoted(body) => to_json(body),
         Event::Unreadable(body) => to_json(body),
+        Event::Lost(body) => to_json(body),
         Event::PlanSet(body) => to_json(body),
         Event::RunQueued(body) => to_json(body),
         Event::RunStarted(body) => to_json(body),

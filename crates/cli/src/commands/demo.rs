@@ -37,7 +37,7 @@ pub(crate) fn run(_: &Place) -> Result<Answer, Failure> {
     let recompiled = workspace.recompile(successor)?;
     let reader = workspace.reader(Scope::Workspace);
     let found = reader.recall(successor, RECALLED, RecallLimits::default(), None)?;
-    let report = workspace.verify(Depth::Full)?;
+    let report = workspace.verify(Depth::Full, &mut |_| ())?;
     let store = place.folder().display();
     let program = std::env::current_exe().map_or("segue".to_owned(), |path| path.display().to_string());
     let text = format!(

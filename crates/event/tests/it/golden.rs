@@ -9,13 +9,13 @@ use segue_event::{
     AgentId, Attachment, Author, BlobId, Block, ByteRange, CallRef, CallSite, ChildDelegated, ContinuationId,
     Continued, Cut, Digest, Edge, ErrorNoted, Event, EventHash, EventRef, Handoff, Handover, Hole,
     ImportProgress, ImportSource, ImportedLine, Included, Initiator, Kind, Lane, LeaseTaken, LineNumber,
-    Manifest, Message, MessageOrigin, MessageQueued, ModelName, ModelOverride, ObligationsAsked, Omitted,
-    OmittedItem, Plan, PlanStep, PlanTransfer, Position, Prepared, ProjectionPart, Provenance,
-    QueuedMessageTaken, Reason, Receipt, ResultReturned, ResultStatus, Role, RunEnded, RunId, RunOutcome,
-    RunQueued, RunStarted, RunWaiting, Seq, SeqRange, SessionDescribed, SessionId, SessionStarted,
-    SessionTitled, Source, SourceKind, SourceTarget, StepStatus, TakenTo, Thinking, Timestamp, Title,
-    TitleSource, ToolCall, ToolResult, Touched, TranscriptReceipt, Transition, Unreadable, Usage, WhyOmitted,
-    chain,
+    Lost, LostEvent, Manifest, Message, MessageOrigin, MessageQueued, ModelName, ModelOverride,
+    ObligationsAsked, Omitted, OmittedItem, Plan, PlanStep, PlanTransfer, Position, Prepared, ProjectionPart,
+    Provenance, QueuedMessageTaken, Reason, Receipt, ResultReturned, ResultStatus, Role, RunEnded, RunId,
+    RunOutcome, RunQueued, RunStarted, RunWaiting, Seq, SeqRange, SessionDescribed, SessionId,
+    SessionStarted, SessionTitled, Source, SourceKind, SourceTarget, StepStatus, TakenTo, Thinking,
+    Timestamp, Title, TitleSource, ToolCall, ToolResult, Touched, TranscriptReceipt, Transition, Unreadable,
+    Usage, WhyOmitted, chain,
 };
 
 fn seq(number: u64) -> Seq {
@@ -181,6 +181,15 @@ fn receipt() -> Receipt {
     }
 }
 
+fn lost() -> Lost {
+    Lost {
+        reason: "a frame's checksum is wrong".to_owned(),
+        segment: 3,
+        bytes: ByteRange { start: 128, end: 4711 },
+        was: Some(LostEvent { kind: Kind::Message, id: EventHash::from_bytes([8; 32]) }),
+    }
+}
+
 fn one_of_each() -> Vec<Event> {
     let call = CallRef { site: Some(CallSite { message: seq(3), block: 2 }), provider_id: "c1".to_owned() };
     vec![
@@ -208,6 +217,7 @@ fn one_of_each() -> Vec<Event> {
             reason: "no JSON".to_owned(),
         }
         .into(),
+        lost().into(),
         plan().into(),
         RunQueued {
             run: run(),

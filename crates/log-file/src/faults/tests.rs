@@ -107,13 +107,13 @@ impl Model {
     /// acknowledged ⊆ recovered ⊆ attempted, in order, each commit whole; and never called corruption.
     fn check(&mut self, machine: &Machine, what: &str) {
         let log = machine.open().unwrap_or_else(|error| panic!("{what}: {error}"));
-        let report = log.verify(Depth::Full).unwrap_or_else(|error| panic!("{what}: {error}"));
+        let report = log.verify(Depth::Full, &mut |_| ()).unwrap_or_else(|error| panic!("{what}: {error}"));
         assert!(report.is_sound(), "{what}: {report:?}");
         self.compare(&log, what);
         self.settle_on(&log);
         self.commit(&log, 0);
         assert!(self.attempted.last().unwrap().is_acknowledged, "{what}: writing goes on");
-        assert!(log.verify(Depth::Full).unwrap().is_sound(), "{what}: after another commit");
+        assert!(log.verify(Depth::Full, &mut |_| ()).unwrap().is_sound(), "{what}: after another commit");
     }
 
     /// What was found is durable from now on, and what was not never was.
@@ -216,7 +216,7 @@ fn a_disk_that_garbles_a_compressed_segment_is_told_of_and_does_no_harm() {
     while !machine.disk.open(&layout.segment(newest), Open::Read).unwrap().try_lock().unwrap() {
         std::thread::yield_now();
     }
-    let notes = || log.verify(Depth::Full).unwrap().notes;
+    let notes = || log.verify(Depth::Full, &mut |_| ()).unwrap().notes;
     // The file is made and its header kept free; then comes the first block.
     machine.disk.plan(2, Fault::Garbled);
     let error = log.settle().unwrap_err();

@@ -10,6 +10,7 @@ mod foreign;
 mod index;
 mod kill;
 mod recovery;
+mod repair;
 mod sample;
 mod settled;
 mod turns;

@@ -31,6 +31,7 @@ pub(super) const ALL: &[Case] = &[
     everything_is_there_after_reopening,
     of_racing_claims_exactly_one_wins,
     racing_appends_leave_no_gap,
+    a_check_tells_how_far_it_has_come,
 ];
 
 fn an_empty_log_answers_everything(subject: &mut dyn Subject) {
@@ -41,7 +42,7 @@ fn an_empty_log_answers_everything(subject: &mut dyn Subject) {
     assert_eq!(log.read_log(Position::FIRST).unwrap().count(), 0, "an empty log");
     assert_eq!(log.sessions(SessionPage { before: None, limit: 9 }).unwrap(), [], "no sessions");
     assert_eq!(log.claimed(&key("free")).unwrap(), None, "a free claim");
-    assert!(log.verify(Depth::Full).unwrap().is_sound(), "an empty log is sound");
+    assert!(log.verify(Depth::Full, &mut |_| ()).unwrap().is_sound(), "an empty log is sound");
 }
 
 fn seqs_and_positions_have_no_gaps(subject: &mut dyn Subject) {
@@ -57,7 +58,7 @@ fn seqs_and_positions_have_no_gaps(subject: &mut dyn Subject) {
     assert_eq!(positions, [1, 2, 3, 4, 5, 6], "positions of the log");
     assert_eq!(three.extents[0].head, events[5].header.hash, "the answer names the last event's id");
     assert_eq!(log.head(session(1)).unwrap().unwrap().hash, events[5].header.hash, "the head's id");
-    assert!(log.verify(Depth::Full).unwrap().is_sound(), "the hash chain holds");
+    assert!(log.verify(Depth::Full, &mut |_| ()).unwrap().is_sound(), "the hash chain holds");
 }
 
 fn a_wrong_seq_is_refused_with_the_head(subject: &mut dyn Subject) {
@@ -198,7 +199,7 @@ fn large_and_interleaved_commits_read_back(subject: &mut dyn Subject) {
         tail.reverse();
         assert_eq!(tail, expected[expected.len() / 2 - 1..], "the end of session {number} backward");
     }
-    assert!(log.verify(Depth::Full).unwrap().is_sound(), "the chain holds");
+    assert!(log.verify(Depth::Full, &mut |_| ()).unwrap().is_sound(), "the chain holds");
 }
 
 fn sessions_are_listed_newest_first_page_by_page(subject: &mut dyn Subject) {
@@ -258,7 +259,7 @@ fn everything_is_there_after_reopening(subject: &mut dyn Subject) {
         log = subject.open();
         assert_eq!(contents(&*log, 3, &keys), before, "after reopening");
     }
-    assert!(log.verify(Depth::Full).unwrap().is_sound(), "the chain holds over reopenings");
+    assert!(log.verify(Depth::Full, &mut |_| ()).unwrap().is_sound(), "the chain holds over reopenings");
 }
 
 fn of_racing_claims_exactly_one_wins(subject: &mut dyn Subject) {
@@ -279,6 +280,21 @@ fn of_racing_claims_exactly_one_wins(subject: &mut dyn Subject) {
     }
 }
 
+fn a_check_tells_how_far_it_has_come(subject: &mut dyn Subject) {
+    let log = subject.open();
+    (0..40).for_each(|number| drop(log.commit(append(number % 3, 50)).unwrap()));
+    for depth in [Depth::Quick, Depth::Full] {
+        let mut told = Vec::new();
+        assert!(log.verify(depth, &mut |progress| told.push(progress)).unwrap().is_sound());
+        let total = told[0].total;
+        assert!(total >= 2_000, "{depth:?}: every event is read at least once: {total}");
+        assert!(told.iter().all(|progress| progress.total == total), "{depth:?}: the total stays");
+        assert!(told.iter().map(|progress| progress.done).is_sorted(), "{depth:?}: it only grows");
+        assert_eq!((told[0].done, told[told.len() - 1].done), (0, total), "{depth:?}: from nothing to all");
+        assert!((10..2_000).contains(&told.len()), "{depth:?}: now and then: {}", told.len());
+    }
+}
+
 fn racing_appends_leave_no_gap(subject: &mut dyn Subject) {
     let log = subject.open();
     let write = |number: u8| {
@@ -292,5 +308,5 @@ fn racing_appends_leave_no_gap(subject: &mut dyn Subject) {
         let found = seqs(&read_all(&*log, number, Direction::Forward));
         assert_eq!(found, (1..=100).collect::<Vec<_>>(), "session {number}");
     }
-    assert!(log.verify(Depth::Full).unwrap().is_sound(), "the chains hold");
+    assert!(log.verify(Depth::Full, &mut |_| ()).unwrap().is_sound(), "the chains hold");
 }

@@ -109,8 +109,12 @@ impl EventLog for Mortal {
         self.log.known_damage()
     }
 
-    fn verify(&self, depth: Depth) -> Result<segue::log::Report, LogError> {
-        self.log.verify(depth)
+    fn verify(
+        &self,
+        depth: Depth,
+        progress: &mut dyn FnMut(segue::log::Progress),
+    ) -> Result<segue::log::Report, LogError> {
+        self.log.verify(depth, progress)
     }
 }
 
@@ -183,7 +187,7 @@ fn check(workspace: &Workspace, first: SessionId, what: &str) {
         .into_iter()
         .filter(|event| matches!(event, Event::Message(message) if message.role == Role::Assistant));
     assert_eq!(answers.count(), 1, "{what}: answered once");
-    assert!(workspace.verify(Depth::Full).unwrap().is_sound(), "{what}");
+    assert!(workspace.verify(Depth::Full, &mut |_| ()).unwrap().is_sound(), "{what}");
 }
 
 #[test]

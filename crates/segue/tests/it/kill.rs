@@ -41,7 +41,7 @@ fn every_acknowledged_continuation_is_there_and_none_is_half() {
     }
     assert!(acknowledged.len() as u64 >= KILLS);
     let workspace = Workspace::open_reader(&store, SystemHost, Options::default()).unwrap();
-    let report = workspace.verify(Depth::Full).unwrap();
+    let report = workspace.verify(Depth::Full, &mut |_| ()).unwrap();
     assert!(report.is_sound(), "{report:?}");
     let reader = workspace.reader(Scope::Workspace);
     let sessions = reader.sessions(None, usize::MAX).unwrap();

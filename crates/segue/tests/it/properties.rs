@@ -49,7 +49,7 @@ proptest! {
             prop_assert_eq!(workspace.recompile(made.successor).unwrap().verdict, Verdict::Same);
             newest = made.successor;
         }
-        prop_assert!(workspace.verify(Depth::Full).unwrap().is_sound());
+        prop_assert!(workspace.verify(Depth::Full, &mut |_| ()).unwrap().is_sound());
 
         let texts = texts(&workspace, newest);
         let picked = &texts[pick.index(texts.len())].3;
