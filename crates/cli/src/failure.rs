@@ -140,7 +140,7 @@ fn of_log(kind: LogErrorKind, message: String) -> Failure {
             Exit::Corrupt,
             "corrupt",
             message,
-            "`segue verify` lists what is damaged; the rest stays readable",
+            "`segue verify` lists what is damaged, the rest stays readable, and `segue repair` makes a sound store of it",
         ),
         LogErrorKind::Version => Failure::new(Exit::Version, "version", message, ""),
         LogErrorKind::Busy => Failure::new(Exit::Busy, "busy", message, "try again when it is done"),

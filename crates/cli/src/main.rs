@@ -3,6 +3,7 @@
 //! Data goes to stdout, talk to stderr. Every command answers as text for people, or with `--json` as one object that
 //! has a `schema_version` and only ever gets more fields. Exit codes are those of [`Exit`].
 
+mod bar;
 mod commands;
 mod exit;
 mod failure;

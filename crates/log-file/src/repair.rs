@@ -201,15 +201,13 @@ impl Scaffold {
 }
 
 fn look_for_nothing(folder: &Path) -> Result<(), LogError> {
-    match std::fs::read_dir(folder).map(|mut entries| entries.next()) {
-        Ok(None) => Ok(()),
-        Ok(Some(Ok(entry))) => {
-            Err(LogError::occupied(folder, entry.file_name().to_string_lossy().into_owned()))
-        }
+    match Layout::new(folder.to_owned()).disk.list(folder) {
+        Ok(entries) => match entries.into_iter().map(|entry| entry.name).min() {
+            Some(name) => Err(LogError::not_empty(folder, name)),
+            None => Ok(()),
+        },
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        Err(error) if error.kind() == io::ErrorKind::NotADirectory => Err(LogError::occupied(folder, "")),
-        Ok(Some(Err(error))) | Err(error) => {
-            Err(LogError::io(format!("looking at {}", folder.display()), error))
-        }
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory => Err(LogError::not_empty(folder, "")),
+        Err(error) => Err(LogError::io(format!("looking at {}", folder.display()), error)),
     }
 }

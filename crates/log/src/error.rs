@@ -89,6 +89,8 @@ enum Detail {
         .folder.display(), show_found(.found)
     )]
     Occupied { folder: PathBuf, found: String },
+    #[error("{} is not empty{}; nothing was touched: choose a new or empty folder", .folder.display(), show_found(.found))]
+    NotEmpty { folder: PathBuf, found: String },
     #[error("{doing}: {source}")]
     Io { doing: String, source: Arc<io::Error> },
 }
@@ -121,7 +123,7 @@ impl LogError {
             Detail::Empty => LogErrorKind::Empty,
             Detail::Version { .. } => LogErrorKind::Version,
             Detail::NotFound(_) => LogErrorKind::NotFound,
-            Detail::Occupied { .. } => LogErrorKind::Occupied,
+            Detail::Occupied { .. } | Detail::NotEmpty { .. } => LogErrorKind::Occupied,
             Detail::Io { .. } => LogErrorKind::Io,
         }
     }
@@ -224,6 +226,11 @@ impl LogError {
     /// The folder for a new store holds something else, such as what is named `found`.
     pub fn occupied(folder: impl Into<PathBuf>, found: impl Into<String>) -> Self {
         Detail::Occupied { folder: folder.into(), found: found.into() }.into()
+    }
+
+    /// The folder for something new is not empty, but holds something, such as what is named `found`.
+    pub fn not_empty(folder: impl Into<PathBuf>, found: impl Into<String>) -> Self {
+        Detail::NotEmpty { folder: folder.into(), found: found.into() }.into()
     }
 
     /// The operating system refused something; a full disk becomes [`LogErrorKind::Full`].

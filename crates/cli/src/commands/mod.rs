@@ -6,6 +6,7 @@ mod get;
 mod import;
 mod lineage;
 mod recall;
+mod repair;
 mod replay;
 mod sessions;
 mod show;
@@ -39,6 +40,8 @@ pub(crate) enum Command {
     Stats,
     /// Checks the record.
     Verify(verify::Arguments),
+    /// Makes a sound store of all that is whole in a damaged one.
+    Repair(repair::Arguments),
     /// Shows in a fresh store what this program does.
     Demo,
 }
@@ -56,6 +59,7 @@ impl Command {
             Self::Replay(arguments) => replay::run(place, arguments),
             Self::Stats => stats::run(place),
             Self::Verify(arguments) => verify::run(place, arguments),
+            Self::Repair(arguments) => repair::run(place, arguments),
             Self::Demo => demo::run(place),
         }
     }

@@ -1,6 +1,6 @@
 //! `segue sessions`: what is there, newest first.
 
-use segue::event::Position;
+use segue::event::{Position, SessionId};
 use segue::{Overview, Scope};
 use serde_json::json;
 
@@ -40,7 +40,11 @@ pub(crate) fn run(place: &Place, arguments: &Arguments) -> Result<Answer, Failur
 fn line(overview: &Overview) -> String {
     let Overview { session, head, state, .. } = overview;
     let Some(state) = state else {
-        return format!("{session}  {:>6} events  (damaged: its record cannot be read)\n", head.seq);
+        let why = match *session {
+            SessionId::LOST_AND_FOUND => "lost and found: marks of lost events whose session is not known",
+            _ => "damaged: its beginning cannot be read",
+        };
+        return format!("{session}  {:>6} events  ({why})\n", head.seq);
     };
     let origin = match (&state.edge, &state.import) {
         (Some(edge), _) => format!("  continues {}", edge.predecessor),

@@ -3,6 +3,7 @@
 use segue::log::{Depth, Report};
 use serde_json::json;
 
+use crate::bar::Bar;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Answer;
@@ -18,7 +19,10 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(place: &Place, arguments: &Arguments) -> Result<Answer, Failure> {
     let depth = if arguments.quick { Depth::Quick } else { Depth::Full };
-    let report = place.read()?.verify(depth, &mut |_| ())?;
+    let workspace = place.read()?;
+    let mut bar = Bar::new("checking");
+    let report = workspace.verify(depth, &mut |progress| bar.show(progress))?;
+    drop(bar);
     let problems: Vec<_> =
         report.problems.iter().map(|problem| json!({"place": problem.place, "what": problem.what})).collect();
     let json = json!({

@@ -6,4 +6,5 @@ mod desk;
 mod documents;
 mod failures;
 mod reading;
+mod repairing;
 mod replaying;
