@@ -3,6 +3,10 @@
 //! An event counts as whole if its id recomputes from the id of the event before it in its session. That one is
 //! known, or it is damaged itself and the id in its header, or the one that it would have, is tried. So each event
 //! that is found is proven by a hash, wherever it stands and whatever is wrong around it.
+//!
+//! A hash is no signature: who knows the ids of a store can put something into a body that looks like the next event.
+//! Bodies are only searched where an event does not lead to the next one; and where more events are found than there
+//! were, those that were searched for do not count.
 
 use std::collections::BTreeMap;
 
@@ -85,11 +89,11 @@ impl<'a> Search<'a> {
         Self { trails, bytes, sessions: BTreeMap::new(), strays: Vec::new(), room, budget }
     }
 
-    /// All that is found, in order; `at` is where the first event should begin.
+    /// All that is found, in order; `at` is where the first event should begin. That may be one more than there can be.
     pub(super) fn run(mut self, mut at: usize) -> Vec<Sighting> {
         let mut found: Vec<Sighting> = Vec::new();
         let mut joined = Joined::Directly;
-        while (found.len() as u64) < self.room {
+        while found.len() as u64 <= self.room {
             if self.bytes.get(at..).is_some_and(|rest| rest.starts_with(&FRAME_MAGIC)) {
                 at += crate::frame::FRAME_HEADER_BYTES as usize;
                 continue;
@@ -262,16 +266,22 @@ pub(super) enum Between {
     Anything,
 }
 
+/// Leaves out what is found beyond the `count` events that there were.
+pub(super) fn trim(found: &mut Vec<Sighting>, count: u64) {
+    while found.len() as u64 > count && found.pop_if(|last| last.nature != Nature::Whole).is_some() {}
+    if found.len() as u64 > count {
+        let searched = found.iter().position(|sighting| sighting.joined == Joined::Apart);
+        found.truncate(searched.unwrap_or(0));
+    }
+}
+
 /// Gives what was found its places among `count` events; what has no certain place is left out.
 pub(super) fn align(
-    mut found: Vec<Sighting>,
+    found: Vec<Sighting>,
     count: u64,
     between: Between,
     behind: Behind,
 ) -> Vec<(u64, Sighting)> {
-    if found.len() as u64 > count {
-        found.retain(|sighting| sighting.nature == Nature::Whole);
-    }
     let number = found.len() as u64;
     let Some(lost) = count.checked_sub(number) else { return Vec::new() };
     let apart = |(_, sighting): &(u64, &Sighting)| sighting.joined == Joined::Apart;

@@ -12,7 +12,7 @@ use crate::frame::{FRAME_HEADER_BYTES, Frame, FrameHeader, read_claim};
 use crate::layout::Layout;
 use crate::place::{Place, SEGMENT_HEADER_BYTES, SegmentNumber};
 use crate::repair::roster::Roster;
-use crate::repair::stretch::{Behind, Between, Joined, Nature, Search, Sighting, align};
+use crate::repair::stretch::{Behind, Between, Joined, Nature, Search, Sighting, align, trim};
 use crate::repair::trails::{Contradiction, Sight, Trails};
 use crate::scan::{Bound, Frames, Link, Region, last_region};
 use crate::segment::Segment;
@@ -256,7 +256,8 @@ impl Surveyor {
             return Err(Contradiction);
         }
         let bytes: Vec<Bytes> = pieces.iter().map(copy).collect();
-        let found = self.search(pieces, &bytes, count);
+        let mut found = self.search(pieces, &bytes, count);
+        trim(&mut found, count);
         let claims = claims_behind(pieces, &bytes, found.last(), shape);
         let (between, behind) = match (shape, &claims) {
             (Shape::Frame { .. }, Some(_)) => (Between::Events, Behind::Nothing),

@@ -5,7 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use segue_event::{
-    BlobId, Kind, LineNumber, Lost, Position, RawEvent, Recorded, SessionId, Timestamp, Unreadable,
+    BlobId, ImportedLine, Kind, LineNumber, Lost, Position, Prepared, RawEvent, Recorded, SessionId,
+    Timestamp, Unreadable,
 };
 use segue_log::{ClaimKey, Commit, EventLog, Expected, LogErrorKind, NewEvent};
 use segue_log_file::{FileLog, Options, Repaired, repair};
@@ -446,6 +447,54 @@ proptest! {
         check(&original, &into, &what);
         check_further(&into, &folder.path().join("again"), &what);
     }
+}
+
+#[test]
+fn what_looks_like_an_event_inside_a_damaged_one_is_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store");
+    let log = open(&path);
+    log.commit(several(1, 2).append(session(2), Expected::AtHead, vec![message("real")])).unwrap();
+    // Whoever knows the id of the newest event of another session can make the one that follows.
+    let head = log.head(session(2)).unwrap().unwrap();
+    let forged = Prepared::new(Timestamp::default(), &message("forged").event).unwrap();
+    let forged = forged.place(session(2), head.seq.next(), &head.hash, Position::FIRST);
+    let bytes = [&forged.header.to_bytes()[..], &forged.body].concat();
+    let line =
+        ImportedLine { line: LineNumber(1), offset: 0, bytes: bytes.clone().into(), holes: Vec::new() };
+    let carrier = NewEvent::new(Timestamp::default(), line);
+    let events = vec![carrier, message("one"), message("two")];
+    log.commit(Commit::new().append(session(1), Expected::AtHead, events)).unwrap();
+    log.commit(say(2, "the real next")).unwrap();
+    let original = Original { events: read_log(&*log), path, claims: BTreeMap::new() };
+    drop(log);
+    let file = segment(&original.path, 1);
+    let whole = fs::read(&file).unwrap();
+    let inner = whole.windows(bytes.len()).position(|window| window == bytes).unwrap();
+    let id = original.events[3].header.hash;
+    let outer = whole.windows(32).position(|window| window == id.as_bytes()).unwrap() - 42;
+    assert!((outer..outer + 100).contains(&inner));
+    for at in outer..inner {
+        let mut flipped = whole.clone();
+        flipped[at] ^= 0x40;
+        replace(&file, &flipped);
+        let repaired = check(&original, &folder.path().join("new"), &format!("byte {at}"));
+        assert!(repaired.lost.len() <= 3, "{repaired:?}");
+    }
+}
+
+#[test]
+fn a_store_that_is_written_to_is_repaired_up_to_its_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store");
+    let log = open(&path);
+    (0..9).for_each(|number| drop(log.commit(say(number % 3, "before")).unwrap()));
+    let original = Original { path, events: read_log(&*log), claims: BTreeMap::new() };
+    let (into, later) = (folder.path().join("new"), folder.path().join("later"));
+    assert!(check(&original, &into, "while it is open").is_complete());
+    log.commit(say(0, "after")).unwrap();
+    assert_eq!(log.end().unwrap().map(Position::get), Some(10), "its writer did not notice");
+    assert_eq!(repair(&original.path, &later, &mut |_| ()).unwrap().events, 10);
 }
 
 #[test]
