@@ -33,7 +33,9 @@ fn write(path: &Path, options: Options) -> Original {
         let commit = match number % 4 {
             0 => claiming(number % 3, &key),
             1 => several(1, 3).append(session(2), Expected::AtHead, vec![message("one of two")]),
-            2 => several(number % 3, 2).claim(ClaimKey::new(&key).unwrap()),
+            2 => say(2, "one before two")
+                .append(session(number % 3), Expected::AtHead, vec![message("one"), message("two")])
+                .claim(ClaimKey::new(&key).unwrap()),
             _ => say(number % 3, &format!("text {number}")),
         };
         let is_claiming = !commit.claims.is_empty();
