@@ -11,7 +11,7 @@ fn damage(desk: &Desk) {
     // The line is kept as it was, and beside it is the message.
     let text = b"Sorted: 1911";
     let places = bytes.windows(text.len()).enumerate().filter(|(_, window)| window == text);
-    let at = places.map(|(at, _)| at).last().unwrap();
+    let at = places.map(|(at, _)| at).next_back().unwrap();
     *bytes.get_mut(at).unwrap() ^= 1;
     std::fs::write(&segment, bytes).unwrap();
 }

@@ -164,10 +164,10 @@ fn check_claims(original: &Original, into: &Path, what: &str) {
 }
 
 /// How many bytes there are from one that is flipped to the next: few enough that each field is met somewhere.
-const STRIDE: usize = 7;
+const STRIDE: usize = 13;
 
 /// The same for the longer tests.
-const LONG_STRIDE: usize = 29;
+const LONG_STRIDE: usize = 31;
 
 #[test]
 fn one_flipped_byte_of_a_plain_segment_loses_at_most_one_event() {
