@@ -2,7 +2,8 @@
 
 use memchr::memmem::Finder;
 use segue_event::{
-    EventHash, KindSet, Position, RawEvent, Recorded, Seq, SeqRange, SessionId, Timestamp, TranscriptEvent,
+    EventHash, Family as _, Kind, KindSet, Position, RawEvent, Recorded, Seq, SeqRange, SessionId, Timestamp,
+    TranscriptEvent,
 };
 use segue_frame::{Entry, Part, Who};
 use segue_log::{Direction, EventLog, LogError, LogErrorKind};
@@ -43,7 +44,7 @@ pub fn recall(
         walk.answer.coverage.threads_searched = index as usize + 1;
     }
     let coverage = &mut walk.answer.coverage;
-    if log.known_damage().is_some() {
+    if log.known_damage().is_some() || log.head(SessionId::LOST_AND_FOUND)?.is_some() {
         // What was lost may have belonged to these sessions, even if nothing of it is missed in what is there.
         coverage.damaged = coverage.damaged.max(1);
     }
@@ -226,6 +227,7 @@ impl Walk<'_> {
                     return Ok(Some(Spot { before: recorded.seq, part: part.index }));
                 }
             }
+            self.answer.coverage.damaged += u64::from(hides_text(&recorded.event));
         }
         Ok(None)
     }
@@ -311,6 +313,12 @@ fn start(
         return Err(Detail::CursorStale.into());
     }
     Ok(Some(cursor))
+}
+
+/// Whether a text, or the way to an ancestor, may have stood where there is only the mark of a lost event.
+fn hides_text(event: &TranscriptEvent) -> bool {
+    let TranscriptEvent::Lost(lost) = event else { return false };
+    lost.was.is_none_or(|was| TranscriptEvent::accepts(was.kind) || was.kind == Kind::SessionStarted)
 }
 
 /// The id of the event at a position; zeros if the record is damaged there, which keeps nobody from searching the rest.

@@ -1,7 +1,7 @@
 //! Recall: verbatim, with coverage, and cursors that belong to one search.
 
 use proptest::prelude::*;
-use segue_event::{SessionId, Timestamp};
+use segue_event::{ByteRange, EventHash, Kind, Lost, LostEvent, SessionId, Timestamp};
 use segue_log::{Commit, EventLog, Expected, MemoryLog, NewEvent};
 use segue_thread::{Answer, Chain, Cursor, Query, RecallLimits, ThreadErrorKind, recall};
 
@@ -35,6 +35,38 @@ fn not_found_is_said_only_where_everything_was_searched() {
         cursor = answer.cursor;
     }
     assert_eq!(found, 1);
+}
+
+/// The mark of an event of a kind, or of one of which nothing is known.
+fn lost(kind: Option<Kind>) -> NewEvent {
+    let was = kind.map(|kind| LostEvent { kind, id: EventHash::from_bytes([8; 32]) });
+    let bytes = ByteRange { start: 1, end: 2 };
+    NewEvent::new(Timestamp::default(), Lost { reason: "broken".to_owned(), segment: 1, bytes, was })
+}
+
+#[test]
+fn what_was_lost_may_have_been_what_is_looked_for() {
+    let kinds = [(Kind::Message, 1), (Kind::SessionStarted, 1), (Kind::ImportedLine, 0)];
+    for (kind, damaged) in kinds.map(|(kind, damaged)| (Some(kind), damaged)).into_iter().chain([(None, 1)]) {
+        let log = log(&["needle", "hay"]);
+        log.commit(Commit::new().append(SESSION, Expected::AtHead, vec![lost(kind)])).unwrap();
+        let (mut cursor, mut damages) = (None, Vec::new());
+        loop {
+            let limits = RecallLimits { searched_bytes: 1, ..RecallLimits::default() };
+            let answer = search(&log, "nothing", limits, cursor);
+            damages.push(answer.coverage.damaged);
+            cursor = answer.cursor;
+            if cursor.is_none() {
+                assert_eq!(answer.coverage.complete, damaged == 0, "{kind:?}");
+                break;
+            }
+        }
+        assert_eq!(damages.last(), Some(&damaged), "{kind:?}: {damages:?}");
+    }
+    // A mark of which nobody knows the session may be that of any.
+    let log = log(&["needle", "hay"]);
+    log.commit(Commit::new().append(SessionId::LOST_AND_FOUND, Expected::first(), vec![lost(None)])).unwrap();
+    assert!(!search(&log, "nothing", RecallLimits::default(), None).coverage.complete);
 }
 
 #[test]
