@@ -63,6 +63,14 @@ struct Local {
     damaged: Option<Known>,
 }
 
+impl Local {
+    /// Whether a header can be one of this session, with one field damaged at most.
+    fn may_have(&self, header: &EventHeader) -> bool {
+        let is_there = self.whole.seq.is_some() || self.damaged.is_some();
+        is_there || header.seq.get() == 1 || header.kind.name().is_some()
+    }
+}
+
 /// Looks for events in a stretch.
 pub(super) struct Search<'a> {
     trails: &'a Trails,
@@ -145,7 +153,7 @@ impl<'a> Search<'a> {
         let (header, end) = self.read_header(at)?;
         let local = self.local(header.session);
         let is_due = local.damaged.as_ref().unwrap_or(&local.whole).next() == header.seq;
-        if !is_due || local.whole.seq.is_none() && header.kind.name().is_none() {
+        if !is_due || !local.may_have(&header) {
             return None;
         }
         self.remember(&header, None);
@@ -184,8 +192,7 @@ impl<'a> Search<'a> {
         let local = self.local(header.session);
         let due = local.whole.next();
         let is_near = header.seq >= due && header.seq.get() - due.get() <= self.room;
-        let is_known = local.whole.seq.is_some() || local.damaged.is_some();
-        is_near && (is_known || header.seq.get() == 1 || header.kind.name().is_some())
+        is_near && local.may_have(header)
     }
 
     fn read(&self, at: usize) -> Option<(RawEvent, usize)> {
@@ -212,8 +219,7 @@ impl<'a> Search<'a> {
         if header.seq > local.whole.next() && self.strays.iter().any(is_after) {
             return Judgement::Whole;
         }
-        let is_known = local.whole.seq.is_some() || local.damaged.is_some();
-        if !is_known && header.kind.name().is_none() {
+        if !local.may_have(header) {
             return Judgement::Nothing;
         }
         let before = if local.whole.next() == header.seq { local.whole.ids.last() } else { None };

@@ -177,7 +177,9 @@ fn one_flipped_byte_of_a_plain_segment_loses_at_most_one_event() {
     let file = segment(&original.path, 1);
     let bytes = fs::read(&file).unwrap();
     let mut lost = 0;
-    for at in (0..bytes.len()).step_by(STRIDE).chain(0..128) {
+    // The header of the segment, of a frame, and of events that begin sessions and do not.
+    let headers = (0..128).step_by(5).chain(128..400);
+    for at in (0..bytes.len()).step_by(STRIDE).chain(headers) {
         let mut flipped = bytes.clone();
         flipped[at] ^= 1 << (at % 8);
         replace(&file, &flipped);
