@@ -8,7 +8,7 @@ use segue_log::{Commit, Expected, LogError, LogErrorKind, NewEvent};
 
 use crate::error::Detail;
 use crate::limits::TRIES_MAX;
-use crate::successors::successors;
+use crate::successors::next_successor;
 use crate::workspace::session_state;
 use crate::{Asker, Error, Workspace, claims};
 
@@ -113,7 +113,7 @@ impl Workspace {
             .append(delegated.session, Expected::first(), child.map(new).to_vec())
             .append(parent, Expected::after(head.seq), vec![new(known.into())])
             .claim(claims::delegation(parent, &asker.initiator())?)
-            .claim(claims::successor(parent, successors(log, parent)?.len())?);
+            .claim(next_successor(log, parent)?);
         log.commit(commit)?;
         Ok(delegated)
     }

@@ -1,9 +1,20 @@
 //! The sessions that came from another, found without looking through the log.
 
 use segue_event::{ContinuationEvent, Edge, SessionId};
-use segue_log::{EventLog, LogError};
+use segue_log::{ClaimKey, EventLog, LogError};
 
 use crate::claims;
+
+/// The key that the next session to come from one takes.
+pub(crate) fn next_successor(log: &dyn EventLog, predecessor: SessionId) -> Result<ClaimKey, LogError> {
+    for number in 0.. {
+        let key = claims::successor(predecessor, number)?;
+        if log.claimed(&key)?.is_none() {
+            return Ok(key);
+        }
+    }
+    claims::successor(predecessor, usize::MAX)
+}
 
 /// The sessions that came from one, oldest first, each with its edge.
 ///

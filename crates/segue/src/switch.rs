@@ -12,7 +12,7 @@ use segue_log::{Commit, Expected, LogError, NewEvent};
 use segue_projection::{Diagnostic, Origin, Projection};
 use serde_json::json;
 
-use crate::successors::successors;
+use crate::successors::next_successor;
 use crate::{Asker, ContinuedSession, ToolCaller, Workspace, claims};
 
 /// A continuation that was approved and compiled.
@@ -41,10 +41,9 @@ impl Workspace {
         let continuation = ready.origin.continuation;
         let predecessor = ready.origin.predecessor;
         let initiator = asker.initiator();
-        let number = successors(&*self.log, predecessor)?.len();
         let mut commit = Commit::new()
             .claim(claims::continuation(predecessor, &initiator)?)
-            .claim(claims::successor(predecessor, number)?);
+            .claim(next_successor(&*self.log, predecessor)?);
         let mut closing = None;
         if let Asker::Tool(caller) = asker {
             commit = commit.claim(claims::agent_successor(predecessor, ready.agent_successors)?);

@@ -115,11 +115,15 @@ impl Turn<'_> {
     }
 }
 
-/// The edges to a session's successors, as far as they were made before what is known of it.
+/// The edges to a session's successors that say what became of its plan, as far as they were made before what is
+/// known of it; none are looked for if there is no plan.
 pub(crate) fn edges_up_to(
     workspace: &crate::Workspace,
     known: &Known,
 ) -> Result<Vec<Edge>, segue_log::LogError> {
+    if known.state.plan.is_none() {
+        return Ok(Vec::new());
+    }
     let successors = successors(&*workspace.log, known.state.session)?;
     let edges = successors.into_iter().map(|(_, edge)| edge);
     Ok(edges.filter(|edge| edge.predecessor_head.seq <= known.head.seq).collect())

@@ -3,13 +3,13 @@
 use std::cell::Cell;
 use std::time::Duration;
 
-use anyhow::bail;
-use segue::event::{AgentId, Event, SessionId};
+use anyhow::{Context as _, bail, ensure};
+use segue::event::{AgentId, Event, Lane, SessionId};
 use segue::log::{Commit, Expected, NewEvent};
-use segue::{Asker, Host as _, NewSession, Outcome, SystemHost, Workspace};
+use segue::{Asker, Host as _, NewSession, Outcome, Said, Setup, Step, SystemHost, Workspace};
 
 use super::Bench;
-use super::contest::{Comparison, Contender, Row, Unit, compete, timed};
+use super::contest::{Comparison, Contender, Limit, Row, Unit, compete, timed};
 use super::ours;
 use super::workload::{Session, message};
 
@@ -19,6 +19,13 @@ const APPEND: &str = "one durable append";
 
 /// A long predecessor may cost this much of a short one.
 const FLAT: f64 = 1.3;
+
+/// How often one predecessor is continued by its agent.
+const SWITCHES: u64 = 8;
+/// A switch may cost so many durable appends.
+const APPENDS_MAX: f64 = 12.0;
+/// A switch may take so long.
+const SWITCH_MICROS_MAX: f64 = 2_000.0;
 
 /// Events of one commit while predecessors are written.
 const COMMIT_EVENTS: u64 = 64;
@@ -97,6 +104,63 @@ fn continue_often(
         })
     };
     Ok(timed(all)?.0)
+}
+
+/// The whole way: the model's call in, the successor's first prompt out, all of it durable.
+pub(super) fn switch(bench: &Bench) -> anyhow::Result<Row> {
+    let folder = bench.folder.path().join("switch");
+    let workspace = Workspace::open(&folder, SystemHost, segue::Options::default())?;
+    let [short, long] = bench.sizes.predecessors;
+    let contenders = vec![
+        Contender::new(SHORT, || switch_often(&workspace, short)),
+        Contender::new(LONG, || switch_often(&workspace, long)),
+        Contender::new(APPEND, || append_often(&workspace, SWITCHES)),
+    ];
+    let series = compete(bench.rounds, contenders)?;
+    drop(workspace);
+    std::fs::remove_dir_all(&folder)?;
+    Ok(Row {
+        name: "switch",
+        about: format!(
+            "from the call of the verb to the successor's first prompt, for {:.1} and {:.1} MB",
+            megabytes(short),
+            megabytes(long)
+        ),
+        unit: Unit::micros(SWITCHES),
+        series,
+        comparisons: vec![
+            Comparison::cost(LONG, SHORT, Some(FLAT)),
+            Comparison::cost(SHORT, APPEND, Some(APPENDS_MAX)),
+            Comparison::cost(LONG, APPEND, Some(APPENDS_MAX)),
+        ],
+        limits: vec![
+            Limit { ours: SHORT, at_most: SWITCH_MICROS_MAX },
+            Limit { ours: LONG, at_most: SWITCH_MICROS_MAX },
+        ],
+    })
+}
+
+/// A predecessor of its own for every round: agents make so many successors of one at most.
+fn switch_often(workspace: &Workspace, bytes: u64) -> anyhow::Result<Duration> {
+    let session = predecessor(workspace, bytes)?;
+    let setup = Setup { host: "bench".to_owned(), ..Setup::default() };
+    (0..SWITCHES).map(|_| switch_once(workspace, session, &setup)).sum()
+}
+
+fn switch_once(workspace: &Workspace, session: SessionId, setup: &Setup) -> anyhow::Result<Duration> {
+    workspace.send(session, &message(Session(1), 1), Lane::Interactive)?;
+    let mut turn = workspace.turn(session, setup)?.context("no run is queued")?;
+    turn.prompt()?;
+    let said = Said::default().call("c", "continue_session", HANDOFF);
+    let (time, prompt) = timed(|| match turn.record(said)? {
+        Step::Continued(continued) => {
+            let mut next = workspace.turn(continued.successor, setup)?.context("no run is queued")?;
+            Ok(next.prompt()?)
+        }
+        other => bail!("not continued: {other:?}"),
+    })?;
+    ensure!(prompt.transcript.len() == 2, "the successor begins with its projection and the message");
+    Ok(time)
 }
 
 /// To a session of its own, so that the predecessors stay as long as they are.

@@ -44,6 +44,7 @@ const ROWS: &[(&str, Measure)] = &[
     ("committers-8", committing::eight),
     ("committers-64", committing::sixty_four),
     ("continuation", continuing::continuation),
+    ("switch", continuing::switch),
     ("memory", memory::memory),
 ];
 
