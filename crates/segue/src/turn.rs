@@ -9,11 +9,11 @@ mod builtin;
 mod known;
 mod obligations;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use segue_continuation::{Batch, RunPhase};
 use segue_event::{
-    BlobId, Block, CallRef, CallSite, Event, ModelName, QueuedMessageTaken, ResultStatus, RunEnded, RunId,
+    Block, CallRef, CallSite, Event, ModelName, QueuedMessageTaken, ResultStatus, RunEnded, RunId,
     RunOutcome, RunQueued, RunStarted, SessionId, TakenTo, ToolCall, ToolResult, Usage,
 };
 use segue_log::{Commit, Committed, Expected, LogErrorKind, NewEvent};
@@ -108,8 +108,6 @@ pub struct Turn<'w> {
     setup: Setup,
     known: Known,
     phase: Phase,
-    /// The fixed parts that were kept already.
-    kept: BTreeSet<BlobId>,
 }
 
 /// Where a turn is.
@@ -148,7 +146,6 @@ impl Workspace {
                 setup: setup.clone(),
                 known,
                 phase: Phase::Ready,
-                kept: BTreeSet::new(),
             };
             match turn.start() {
                 Ok(()) => return Ok(Some(turn)),
@@ -216,17 +213,11 @@ impl Turn<'_> {
         Ok(prompt)
     }
 
-    /// Keeps what is the same for every prompt of a host; bytes that are kept already cost a look.
-    fn keep_fixed_parts(&mut self, prompt: &Prompt) -> Result<(), Error> {
-        let fixed =
-            prompt.parts().take_while(|part| matches!(part.name, PartName::System(_) | PartName::Tool(_)));
-        for part in fixed {
-            let kept = BlobId::of(&part.bytes);
-            if self.kept.insert(kept) {
-                self.workspace.log.put_blob(&part.bytes)?;
-            }
-        }
-        Ok(())
+    /// Keeps what is the same for every prompt of a host.
+    fn keep_fixed_parts(&self, prompt: &Prompt) -> Result<(), Error> {
+        let is_fixed = |name| matches!(name, PartName::System(_) | PartName::Tool(_));
+        let mut fixed = prompt.parts().take_while(|part| is_fixed(part.name));
+        fixed.try_for_each(|part| Ok(self.workspace.keep(&part.bytes)?))
     }
 
     /// Records what the model said, runs the built-in tools that it called, and tells what comes next.

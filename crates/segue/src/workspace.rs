@@ -1,11 +1,13 @@
 //! Sessions on a log.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use parking_lot::Mutex;
 use segue_continuation::{Budget, SessionState, StateEvent};
 use segue_event::{
-    AgentId, Event, Fold as _, KindSet, ModelOverride, SeqRange, SessionId, SessionStarted, Title,
+    AgentId, BlobId, Event, Fold as _, KindSet, ModelOverride, SeqRange, SessionId, SessionStarted, Title,
 };
 use segue_log::{
     Commit, Committed, Depth, Direction, EventLog, Expected, LogError, NewEvent, Progress, Report,
@@ -16,11 +18,16 @@ use segue_log_file::FileLog;
 use crate::error::Detail;
 use crate::{Error, Host, Reader, Scope};
 
+/// How many blobs a process remembers to have kept.
+const KEPT_MAX: usize = 4_096;
+
 /// The sessions of one account, on one log. Cheap to share between threads.
 pub struct Workspace {
     pub(crate) log: Arc<dyn EventLog>,
     pub(crate) host: Box<dyn Host>,
     pub(crate) options: Options,
+    /// Blobs that this process is known to have kept, so that what every prompt begins with is not kept again.
+    kept: Mutex<BTreeSet<BlobId>>,
 }
 
 /// How a workspace behaves.
@@ -85,7 +92,7 @@ impl Workspace {
 
     /// A workspace on a log that is shared with others.
     pub fn with_options(log: Arc<dyn EventLog>, host: impl Host + 'static, options: Options) -> Self {
-        Self { log, host: Box::new(host), options }
+        Self { log, host: Box::new(host), options, kept: Mutex::default() }
     }
 
     /// The log underneath, for typed streams and for writing what this API has no word for.
@@ -130,6 +137,21 @@ impl Workspace {
         let now = self.host.now();
         let events: Vec<_> = events.into_iter().map(|event| NewEvent::new(now, event)).collect();
         Ok(self.log.commit(Commit::new().append(session, Expected::AtHead, events))?)
+    }
+
+    /// Keeps bytes as a blob, unless this process did so already.
+    pub(crate) fn keep(&self, bytes: &[u8]) -> Result<(), LogError> {
+        let id = BlobId::of(bytes);
+        if self.kept.lock().contains(&id) {
+            return Ok(());
+        }
+        self.log.put_blob(bytes)?;
+        let mut kept = self.kept.lock();
+        if kept.len() >= KEPT_MAX {
+            kept.clear();
+        }
+        kept.insert(id);
+        Ok(())
     }
 
     /// Reads inside a scope.
