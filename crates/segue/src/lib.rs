@@ -68,7 +68,7 @@ pub use receipts::{Divergence, RebuiltPrompt, ReceiptVerdict};
 pub use recompile::{Recompiled, Verdict};
 pub use said::{Delta, Said, Streaming};
 pub use sending::Sent;
-pub use turn::{HostCall, Setup, Step, Tasks, ToolOutput, Turn};
+pub use turn::{HostCall, ResultCheck, Setup, Step, Tasks, ToolOutput, Turn};
 pub use workspace::{NewSession, Options, Workspace};
 
 /// The README's example, run as a test.

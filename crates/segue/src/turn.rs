@@ -108,7 +108,11 @@ pub struct Turn<'w> {
     setup: Setup,
     known: Known,
     phase: Phase,
+    check: Option<ResultCheck<'w>>,
 }
+
+/// Whether a JSON value fits a JSON Schema, both as text; the error says to the model what does not.
+pub type ResultCheck<'w> = Box<dyn Fn(&str, &str) -> Result<(), String> + Send + 'w>;
 
 /// Where a turn is.
 enum Phase {
@@ -146,6 +150,7 @@ impl Workspace {
                 setup: setup.clone(),
                 known,
                 phase: Phase::Ready,
+                check: None,
             };
             match turn.start() {
                 Ok(()) => return Ok(Some(turn)),
@@ -171,6 +176,17 @@ impl Workspace {
         }
         startable.sort();
         Ok(startable.first().map(|(_, run, attempt)| (*run, *attempt)))
+    }
+}
+
+impl<'w> Turn<'w> {
+    /// Lets a result that the run owes be recorded only if a check takes it: schema first, then value.
+    ///
+    /// Any library for JSON Schema will do. Without a check, every JSON value is taken, and it is for whoever delegated
+    /// the task to look at it.
+    #[must_use]
+    pub fn checking_results(self, check: impl Fn(&str, &str) -> Result<(), String> + Send + 'w) -> Self {
+        Self { check: Some(Box::new(check)), ..self }
     }
 }
 

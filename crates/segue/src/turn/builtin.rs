@@ -113,10 +113,21 @@ impl Turn<'_> {
     fn return_result(&self, call: &ToolCall) -> Done {
         match tools::read_result(&call.arguments) {
             Ok(value) => {
+                if let Err(why) = self.fits_schema(&value) {
+                    return Done::failed(format!("the result does not fit what is owed: {why}"));
+                }
                 let returned = ResultReturned { run: self.run, value };
                 Done::text(vec![returned.into()], "returned; nothing is left to do but to say so")
             }
             Err(bad) => bad.into(),
+        }
+    }
+
+    fn fits_schema(&self, value: &str) -> Result<(), String> {
+        let schema = self.known.run(self.run).and_then(|run| run.result_schema.as_deref());
+        match (&self.check, schema) {
+            (Some(check), Some(schema)) => check(schema, value),
+            _ => Ok(()),
         }
     }
 

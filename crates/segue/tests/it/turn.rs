@@ -279,6 +279,28 @@ fn a_run_that_owes_a_result_and_gives_none_has_failed() {
 }
 
 #[test]
+fn a_result_that_does_not_fit_is_not_taken() {
+    let (workspace, first) = asked("count");
+    let mut turn = begin(&workspace, first);
+    turn.prompt().unwrap();
+    let arguments = r#"{"task": "count", "resultSchema": {"type": "integer"}}"#;
+    turn.record(Said::default().call("a", "delegate", arguments)).unwrap();
+    let state = workspace.reader(Scope::Workspace).state(first).unwrap();
+    let child = state.runs.values().next().unwrap().children[0];
+    let is_integer = |schema: &str, value: &str| {
+        assert_eq!(schema, r#"{"type":"integer"}"#);
+        value.parse::<u64>().map(drop).map_err(|_| format!("{value} is no integer"))
+    };
+    let mut working = begin(&workspace, child.session).checking_results(is_integer);
+    working.record(Said::default().call("r", "return_result", r#"{"result": "three"}"#)).unwrap();
+    working.record(Said::default().call("r", "return_result", r#"{"result": 3}"#)).unwrap();
+    let told: Vec<_> = results(&workspace, child.session).into_iter().map(|(_, status, _)| status).collect();
+    assert_eq!(told, [ResultStatus::Error, ResultStatus::Ok]);
+    let state = workspace.reader(Scope::Workspace).state(child.session).unwrap();
+    assert_eq!(state.runs[&child.run].returned.as_deref(), Some("3"));
+}
+
+#[test]
 fn what_was_cut_off_is_taken_up_again_with_interrupted_results_in_the_prompt_only() {
     let (workspace, first) = asked("look");
     let mut turn = begin(&workspace, first);
