@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use segue_event::{ContinuationEvent, Edge, Fold, Position, Recorded, SessionId};
+use segue_event::{ContinuationEvent, Edge, EdgeKind, Fold, Position, Recorded, SessionId};
 
 /// Every edge of a workspace, from both ends.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -31,11 +31,11 @@ impl Lineage {
         successors.iter().filter_map(|(_, successor)| Some((*successor, self.into.get(successor)?)))
     }
 
-    /// The session, the one whose conversation it took over, and so on to the origin. A cycle, which no writer of ours makes, ends the walk.
+    /// The session, the one whose conversation it goes on with, and so on to the origin. A cycle, which no writer of ours makes, ends the walk.
     pub fn chain(&self, session: SessionId) -> Vec<SessionId> {
         let mut seen = BTreeSet::new();
         let before = |at: &SessionId| {
-            let edge = self.into.get(at).filter(|edge| edge.handover().is_some());
+            let edge = self.into.get(at).filter(|edge| edge.kind() != EdgeKind::Delegate);
             edge.map(|edge| edge.predecessor)
         };
         let steps = std::iter::successors(Some(session), before);

@@ -31,6 +31,7 @@ impl Edge {
         match &self.transition {
             Transition::Continue(_) => EdgeKind::Continue,
             Transition::Delegate(_) => EdgeKind::Delegate,
+            Transition::Fork => EdgeKind::Fork,
         }
     }
 
@@ -38,7 +39,7 @@ impl Edge {
     pub const fn handover(&self) -> Option<&Handover> {
         match &self.transition {
             Transition::Continue(handover) => Some(handover),
-            Transition::Delegate(_) => None,
+            Transition::Delegate(_) | Transition::Fork => None,
         }
     }
 }
@@ -51,6 +52,9 @@ pub enum Transition {
     Continue(Box<Handover>),
     /// A run gave a task to a session of its own.
     Delegate(Delegation),
+    /// A person goes on from an earlier point: the session holds the events up to the predecessor's head by
+    /// reference, and its own numbers begin behind it.
+    Fork,
 }
 
 /// What a successor was given, and why.
@@ -81,6 +85,8 @@ pub enum EdgeKind {
     Continue,
     /// A task that a run gave away.
     Delegate,
+    /// Gone on with from an earlier point.
+    Fork,
 }
 
 impl EdgeKind {
@@ -89,6 +95,7 @@ impl EdgeKind {
         match self {
             Self::Continue => "continue",
             Self::Delegate => "delegate",
+            Self::Fork => "fork",
         }
     }
 }

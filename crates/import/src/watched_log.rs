@@ -1,7 +1,7 @@
 //! For tests: a log that tells what is about to be written, so that a test can act at that moment, or refuse it.
 
 use bytes::Bytes;
-use segue_event::{BlobId, KindSet, Position, SeqRange, SessionId};
+use segue_event::{BlobId, KindSet, Position, Seq, SeqRange, SessionId};
 use segue_log::{
     ClaimKey, Commit, Committed, Depth, Direction, EventLog, Head, LogError, LogSize, MemoryLog, Progress,
     RawEvents, Report, SessionListing, SessionPage, Wakeups,
@@ -55,6 +55,10 @@ impl EventLog for WatchedLog<'_> {
 
     fn head(&self, session: SessionId) -> Result<Option<Head>, LogError> {
         self.inner.head(session)
+    }
+
+    fn first(&self, session: SessionId) -> Result<Option<Seq>, LogError> {
+        self.inner.first(session)
     }
 
     fn end(&self) -> Result<Option<Position>, LogError> {

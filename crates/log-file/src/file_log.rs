@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use segue_event::{BlobId, KindSet, Position, SeqRange, SessionId};
+use segue_event::{BlobId, KindSet, Position, Seq, SeqRange, SessionId};
 use segue_log::{
     ClaimKey, Commit, Committed, Depth, Direction, EventLog, Head, LogError, LogSize, PreparedCommit,
     Progress, RawEvents, Report, SessionListing, SessionPage, Wakeups,
@@ -19,6 +19,7 @@ use crate::read::{LogEvents, SessionEvents};
 use crate::size::size;
 use crate::store::Store;
 use crate::verify;
+use crate::view::Entry;
 
 /// An event log in a folder of its own.
 ///
@@ -152,6 +153,10 @@ impl EventLog for FileLog {
 
     fn head(&self, session: SessionId) -> Result<Option<Head>, LogError> {
         Ok(self.store.view()?.head(session))
+    }
+
+    fn first(&self, session: SessionId) -> Result<Option<Seq>, LogError> {
+        Ok(self.store.view()?.sessions.get(&session).map(Entry::first_seq))
     }
 
     fn end(&self) -> Result<Option<Position>, LogError> {

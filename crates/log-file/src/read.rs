@@ -100,7 +100,8 @@ impl SessionEvents {
     ) -> Self {
         let known = store.known();
         let entry = known.sessions.get(&session);
-        let left = entry.and_then(|entry| SeqRange::new(range.from, range.to.min(entry.head.seq)));
+        let left = entry
+            .and_then(|entry| SeqRange::new(range.from.max(entry.first_seq()), range.to.min(entry.head.seq)));
         let after = |seq: Seq| entry.map_or(0, |entry| entry.runs.partition_point(|run| run.seq <= seq));
         let run = match direction {
             Direction::Forward => after(range.from).saturating_sub(1),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry as MapEntry;
 use std::sync::Arc;
 
-use segue_event::{EventHeader, KindSet, Position, Seq, SessionId};
+use segue_event::{EventHeader, Kind, KindSet, Position, Seq, SessionId};
 use segue_log::{ClaimKey, Head, LogError, SessionListing, SessionPage};
 
 use crate::frame::Outline;
@@ -87,6 +87,18 @@ pub(crate) struct Entry {
     pub(crate) first: Position,
     pub(crate) head: Head,
     pub(crate) runs: Vec<Run>,
+}
+
+impl Entry {
+    /// The number of the session's own first event.
+    ///
+    /// Only the start of a session, or a mark that it was lost, can stand at its beginning, and only that of a forked one
+    /// has another number than 1. Where something else comes first, the beginning is damaged.
+    pub(crate) fn first_seq(&self) -> Seq {
+        let beginnings = KindSet::one(Kind::SessionStarted).with(Kind::Lost);
+        let starts = |run: &&Run| run.kinds.meets(beginnings);
+        self.runs.first().filter(starts).map_or(Seq::FIRST, |run| run.seq)
+    }
 }
 
 /// Where some events of a session stand: those from `seq` on in one frame, up to the next run.

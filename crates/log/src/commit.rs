@@ -51,6 +51,10 @@ pub enum Expected {
     AtHead,
     /// Exactly this one; the commit is refused if the session stands elsewhere.
     Seq(Seq),
+    /// The one behind an event of another session, from which this one is forked; the commit is refused if the session
+    /// is not new. The first of the events must be a start of a session whose edge says so, and the caller knows
+    /// that the other event is there, which cannot change any more.
+    Behind(Head),
 }
 
 impl Expected {
@@ -267,15 +271,18 @@ impl Placing {
             Some(head) => *head,
             None => head(session)?,
         };
+        let wrong =
+            |expected| LogError::wrong_seq(WrongSeq { session, expected, head: before.map(|head| head.seq) });
+        let before = match (append.expected, before) {
+            (Expected::Behind(base), None) => Some(base),
+            (Expected::Behind(base), Some(_)) => return Err(wrong(base.seq.next())),
+            (Expected::AtHead | Expected::Seq(_), before) => before,
+        };
         let first = before.map_or(Seq::FIRST, |head| head.seq.next());
         if let Expected::Seq(expected) = append.expected
             && expected != first
         {
-            return Err(LogError::wrong_seq(WrongSeq {
-                session,
-                expected,
-                head: before.map(|head| head.seq),
-            }));
+            return Err(wrong(expected));
         }
         let mut head = Head { seq: first, hash: before.map_or(chain::START, |head| head.hash) };
         for (seq, prepared) in std::iter::successors(Some(first), |seq| Some(seq.next())).zip(append.events) {

@@ -4,9 +4,10 @@
 //! number it expects, plus [`ClaimKey`]s that can be taken once. The log gives every event its place in one
 //! total order, makes the commit durable, and wakes followers.
 //!
-//! Two conveniences stand on any implementation:
+//! Three conveniences stand on any implementation:
 //! * [`EventLogExt::follow`] gives a typed [`EventStream`]: history first, then live, without gap or repeat;
-//! * [`verify_chains`] recomputes every hash.
+//! * [`verify_chains`] recomputes every hash;
+//! * [`read_through`] reads a session with what it holds of others by reference.
 //!
 //! [`MemoryLog`] is the reference implementation, and the `conformance` feature holds the suite that every
 //! implementation must pass.
@@ -15,6 +16,7 @@ mod commit;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 mod error;
+mod forked;
 pub mod limits;
 mod memory;
 mod port;
@@ -27,6 +29,7 @@ pub use commit::{
     ClaimKey, Commit, Committed, Expected, Extent, NewEvent, Placed, PreparedCommit, SessionAppend, Wait,
 };
 pub use error::{LogError, LogErrorKind, WrongSeq};
+pub use forked::{FORKS_MAX, Stretch, first_event, read_through, stretches};
 pub use memory::MemoryLog;
 pub use port::{Depth, Direction, EventLog, Head, LogSize, RawEvents, SessionListing, SessionPage};
 pub use progress::{Meter, Progress};

@@ -38,8 +38,12 @@ impl MemoryLog {
 
 impl State {
     fn session_event(&self, session: SessionId, seq: Seq) -> Option<&RawEvent> {
-        let index = usize::try_from(seq.get() - 1).ok()?;
+        let index = usize::try_from(seq.get().checked_sub(self.first(session)?.get())?).ok()?;
         self.events.get(*self.sessions.get(&session)?.get(index)?)
+    }
+
+    fn first(&self, session: SessionId) -> Option<Seq> {
+        Some(self.events.get(*self.sessions.get(&session)?.first()?)?.header.seq)
     }
 
     fn head(&self, session: SessionId) -> Option<Head> {
@@ -89,10 +93,11 @@ impl EventLog for MemoryLog {
         direction: Direction,
         kinds: KindSet,
     ) -> Result<RawEvents, LogError> {
-        let Some(head) = self.state.read().head(session) else {
+        let ends = |state: &State| Some((state.first(session)?, state.head(session)?));
+        let Some((first, head)) = ends(&self.state.read()) else {
             return Ok(Box::new(std::iter::empty()));
         };
-        let Some(range) = SeqRange::new(range.from, range.to.min(head.seq)) else {
+        let Some(range) = SeqRange::new(range.from.max(first), range.to.min(head.seq)) else {
             return Ok(Box::new(std::iter::empty()));
         };
         let state = Arc::clone(&self.state);
@@ -116,6 +121,10 @@ impl EventLog for MemoryLog {
 
     fn head(&self, session: SessionId) -> Result<Option<Head>, LogError> {
         Ok(self.state.read().head(session))
+    }
+
+    fn first(&self, session: SessionId) -> Result<Option<Seq>, LogError> {
+        Ok(self.state.read().first(session))
     }
 
     fn end(&self) -> Result<Option<Position>, LogError> {

@@ -25,7 +25,9 @@ pub trait EventLog: Send + Sync {
     /// [`Io`](crate::LogErrorKind::Io). After any of them the log is as it was.
     fn commit(&self, commit: Commit) -> Result<Committed, LogError>;
 
-    /// The events of one session within `range` whose kind is in `kinds`; empty for a session that does not exist.
+    /// The session's own events within `range` whose kind is in `kinds`; empty for a session that does not exist.
+    ///
+    /// What a forked session holds by reference is not among them; see [`read_through`](crate::read_through).
     ///
     /// Events of other kinds may be passed over without being read, however many they are.
     ///
@@ -58,6 +60,13 @@ pub trait EventLog: Send + Sync {
     /// # Errors
     /// If the log cannot be read.
     fn head(&self, session: SessionId) -> Result<Option<Head>, LogError>;
+
+    /// The number of a session's own first event: 1, or for a forked one the number behind the event that it goes on
+    /// from; none if the session does not exist.
+    ///
+    /// # Errors
+    /// If the log cannot be read.
+    fn first(&self, session: SessionId) -> Result<Option<Seq>, LogError>;
 
     /// The newest position of the log; none while it is empty.
     ///

@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use segue_event::chain::{Link, Tip};
 use segue_event::{
-    Attachment, BlobId, Block, Digest, Event, Hole, Kind, MessageQueued, Position, RawEvent, Recorded, Seq,
-    SessionId,
+    Attachment, BlobId, Block, ContinuationEvent, Digest, Event, EventRef, Hole, Kind, KindSet,
+    MessageQueued, Position, RawEvent, Recorded, Seq, SeqRange, SessionId, Transition,
 };
 
-use crate::{EventLog, LogError, Meter};
+use crate::{Direction, EventLog, LogError, Meter, read_through};
 
 /// What a check found.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -64,6 +64,7 @@ pub fn verify_chains(log: &dyn EventLog, meter: &mut Meter<'_>) -> Result<Report
             Err(error) => check.report.problem("reading", error.to_string()),
         }
     }
+    check.bases(log)?;
     check.blobs(log)?;
     Ok(check.finish())
 }
@@ -78,6 +79,15 @@ struct Check {
     unlinked: u64,
     last: Option<Position>,
     blobs: BTreeSet<BlobId>,
+    /// What forked sessions say that they go on from.
+    bases: Vec<Base>,
+}
+
+/// The event that a forked session goes on from.
+struct Base {
+    fork: SessionId,
+    session: SessionId,
+    event: EventRef,
 }
 
 impl Check {
@@ -100,7 +110,13 @@ impl Check {
     fn chain(&mut self, raw: &RawEvent, place: &str) {
         let header = raw.header;
         let before = self.heads.insert(header.session, (header.seq, Tip::after(raw)));
-        let seq = before.map_or(Seq::FIRST, |(seq, _)| seq.next());
+        let base = before.is_none().then(|| fork_base(raw)).flatten();
+        let before =
+            before.or_else(|| base.as_ref().map(|base| (base.event.seq, Tip::Event(base.event.event))));
+        self.bases.extend(base);
+        // Where the start of a fork was lost, nobody knows its number any more: its mark stands for that.
+        let first = if header.kind == Kind::Lost { header.seq } else { Seq::FIRST };
+        let seq = before.map_or(first, |(seq, _)| seq.next());
         if header.seq != seq {
             self.report
                 .problem(place, format!("session {} has {} where {seq} is due", header.session, header.seq));
@@ -114,6 +130,30 @@ impl Check {
                 format!("session {} seq {}: the hash does not follow", header.session, header.seq),
             ),
         }
+    }
+
+    /// What a fork goes on from must be there, or its chain hangs in the air.
+    fn bases(&mut self, log: &dyn EventLog) -> Result<(), LogError> {
+        for Base { fork, session, event } in std::mem::take(&mut self.bases) {
+            let range = SeqRange::one(event.seq);
+            let there = read_through(log, session, range, Direction::Forward, KindSet::ALL)?.next();
+            let is_there = match there {
+                Some(Ok(raw)) => match Tip::after(&raw) {
+                    Tip::Event(id) | Tip::Lost { event: Some(id), .. } => id == event.event,
+                    Tip::Lost { event: None, .. } => {
+                        self.unlinked += 1;
+                        true
+                    }
+                },
+                Some(Err(_)) | None => false,
+            };
+            if !is_there {
+                let what =
+                    format!("it goes on from event {} of session {session}, which is not there", event.seq);
+                self.report.problem(format!("session {fork}"), what);
+            }
+        }
+        Ok(())
     }
 
     fn blobs(&mut self, log: &dyn EventLog) -> Result<(), LogError> {
@@ -145,6 +185,18 @@ impl Check {
         self.report.sessions = self.heads.len() as u64;
         self.report
     }
+}
+
+/// What the first event of a session goes on from; none if that does not say that it is a fork.
+fn fork_base(first: &RawEvent) -> Option<Base> {
+    let recorded = first.decode_as::<ContinuationEvent>().ok()??;
+    let ContinuationEvent::Continued(edge) = recorded.event;
+    let event = edge.predecessor_head;
+    (edge.transition == Transition::Fork).then_some(Base {
+        fork: recorded.session,
+        session: edge.predecessor,
+        event,
+    })
 }
 
 /// Every blob that an event names.

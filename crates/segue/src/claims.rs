@@ -13,6 +13,11 @@ pub(crate) fn refusal(predecessor: SessionId, initiator: &Initiator) -> Result<C
     ClaimKey::new(format!("refusal/{predecessor}/{}", digest(initiator).to_hex()))
 }
 
+/// Taken by the fork that one request made.
+pub(crate) fn fork(session: SessionId, initiator: &Initiator) -> Result<ClaimKey, LogError> {
+    ClaimKey::new(format!("fork/{session}/{}", digest(initiator).to_hex()))
+}
+
 /// Taken by the `number`th session, from 0, that came from another in whatever way: so they are found in a row.
 pub(crate) fn successor(predecessor: SessionId, number: usize) -> Result<ClaimKey, LogError> {
     ClaimKey::new(format!("successor/{predecessor}/{number}"))

@@ -11,7 +11,7 @@ use segue_event::{
     Author, Block, ContinuationEvent, ContinuationId, EventRef, Kind, KindSet, Message, Recorded, Seq,
     SeqRange, SessionId, SourceTarget, TranscriptEvent,
 };
-use segue_log::{Direction, EventLog, LogError, LogErrorKind};
+use segue_log::{Direction, EventLog, LogError, LogErrorKind, read_through};
 use segue_projection::{Diagnostic, Origin, Projection, admit, compile, measure};
 
 use crate::error::Detail;
@@ -245,7 +245,7 @@ fn initiating(
     up_to: Seq,
 ) -> Result<Option<Recorded<Message>>, LogError> {
     let messages = KindSet::one(Kind::Message);
-    for raw in log.read_kinds(session, SeqRange::up_to(up_to), Direction::Backward, messages)? {
+    for raw in read_through(log, session, SeqRange::up_to(up_to), Direction::Backward, messages)? {
         let Some(recorded) = raw?.decode_as::<TranscriptEvent>().map_err(LogError::codec)? else { continue };
         let Recorded { session, seq, position, time, hash, event } = recorded;
         if let TranscriptEvent::Message(message) = event

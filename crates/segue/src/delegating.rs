@@ -130,7 +130,7 @@ impl Workspace {
                 Transition::Delegate(Delegation { run, .. }) => {
                     Some(Delegated { session: recorded.session, run })
                 }
-                Transition::Continue(_) => None,
+                Transition::Continue(_) | Transition::Fork => None,
             }
         }))
     }

@@ -21,6 +21,8 @@ pub enum ErrorKind {
     BeyondCaps,
     /// Others kept changing the session; try again.
     Contended,
+    /// The session has no such event.
+    EventNotFound,
     /// No prompt was given out there.
     NoReceipt,
     /// The run is over, or there is none.
@@ -49,6 +51,8 @@ pub(crate) enum Detail {
     BeyondCaps(ContinuationId),
     #[error("session {session} kept changing; gave up after {tries} tries: try again")]
     Contended { session: SessionId, tries: u32 },
+    #[error("session {0} has no event {1}")]
+    EventNotFound(SessionId, Seq),
     #[error("no prompt was given out in session {0} up to event {1}")]
     NoReceipt(SessionId, Seq),
     #[error("run {0} is over, or there is no such run")]
@@ -73,6 +77,7 @@ impl Error {
             Detail::NotContinued(_) => ErrorKind::NotContinued,
             Detail::BeyondCaps(_) => ErrorKind::BeyondCaps,
             Detail::Contended { .. } => ErrorKind::Contended,
+            Detail::EventNotFound(..) => ErrorKind::EventNotFound,
             Detail::NoReceipt(..) => ErrorKind::NoReceipt,
             Detail::NoOpenRun(_) => ErrorKind::NoOpenRun,
             Detail::NotLeaseHolder(_) => ErrorKind::NotLeaseHolder,

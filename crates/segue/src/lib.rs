@@ -33,6 +33,7 @@ mod claims;
 mod continuing;
 mod delegating;
 mod error;
+mod forking;
 mod gather;
 mod host;
 pub mod limits;

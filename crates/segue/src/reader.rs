@@ -5,7 +5,7 @@ use std::sync::Arc;
 use segue_continuation::{Lineage, SessionState};
 use segue_event::{AgentId, ContinuationEvent, Fold as _, Position, Seq, SeqRange, SessionEvent, SessionId};
 use segue_frame::Entry;
-use segue_log::{Direction, EventLog, Head, LogError, LogErrorKind, SessionListing, SessionPage};
+use segue_log::{EventLog, Head, LogError, LogErrorKind, SessionListing, SessionPage, first_event};
 use segue_thread::{
     Answer, Chain, Cursor, Limit, Page, Query, RecallLimits, ThreadError, edge_into, entry, read_range,
     recall,
@@ -201,7 +201,7 @@ impl Reader {
             }
             Scope::Chain(newest) => {
                 let chain = Chain::walk(*newest, &|at| Ok(edge_into(&*self.log, at)?))?;
-                Ok(chain.sessions().contains(&session))
+                Ok(chain.sessions().any(|at| at == session))
             }
         }
     }
@@ -221,8 +221,7 @@ pub(crate) fn agent_of(log: &dyn EventLog, session: SessionId) -> Result<Option<
 }
 
 fn start_of(log: &dyn EventLog, session: SessionId) -> Result<Option<segue_event::SessionStarted>, LogError> {
-    let first = log.read(session, SeqRange::one(Seq::FIRST), Direction::Forward)?.next().transpose()?;
-    let Some(first) = first else { return Ok(None) };
+    let Some(first) = first_event(log, session)? else { return Ok(None) };
     let recorded = first.decode_as::<SessionEvent>().map_err(LogError::codec)?;
     Ok(recorded.and_then(|recorded| match recorded.event {
         SessionEvent::SessionStarted(started) => Some(started),

@@ -7,10 +7,11 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use segue_continuation::{Budget, SessionState, StateEvent};
 use segue_event::{
-    AgentId, BlobId, Event, Fold as _, KindSet, ModelOverride, SeqRange, SessionId, SessionStarted, Title,
+    AgentId, BlobId, Event, Fold as _, KindSet, ModelOverride, Seq, SeqRange, SessionId, SessionStarted,
+    Title,
 };
 use segue_log::{
-    Commit, Committed, Depth, Direction, EventLog, Expected, LogError, NewEvent, Progress, Report,
+    Commit, Committed, Depth, Direction, EventLog, Expected, LogError, NewEvent, Progress, Report, stretches,
 };
 
 use segue_log_file::FileLog;
@@ -173,8 +174,20 @@ pub(crate) fn session_state(
     log: &dyn EventLog,
     session: SessionId,
 ) -> Result<Option<SessionState>, LogError> {
+    session_state_up_to(log, session, SeqRange::ALL.to)
+}
+
+/// The state of a session as it was behind an event; where that stands in the session it was forked from, that one's.
+pub(crate) fn session_state_up_to(
+    log: &dyn EventLog,
+    session: SessionId,
+    at: Seq,
+) -> Result<Option<SessionState>, LogError> {
+    let newest = stretches(log, session, SeqRange::one(at))?.pop();
+    let own = newest.map_or(session, |stretch| stretch.session);
     let mut state: Option<SessionState> = None;
-    for raw in log.read_kinds(session, SeqRange::ALL, Direction::Forward, KindSet::of::<StateEvent>())? {
+    let kinds = KindSet::of::<StateEvent>();
+    for raw in log.read_kinds(own, SeqRange::up_to(at), Direction::Forward, kinds)? {
         let Some(recorded) = raw?.decode_as::<StateEvent>().map_err(LogError::codec)? else { continue };
         match &mut state {
             Some(state) => state.apply(&recorded),

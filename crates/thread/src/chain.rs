@@ -2,15 +2,42 @@
 
 use std::collections::BTreeSet;
 
-use segue_event::{ContinuationEvent, Edge, SeqRange, SessionId};
-use segue_log::{Direction, EventLog, LogError};
+use segue_event::{ContinuationEvent, Edge, Seq, SeqRange, SessionId, Transition};
+use segue_log::{EventLog, LogError, first_event};
 
 use crate::ThreadError;
 use crate::error::Detail;
 
 /// A session and its ancestors, newest first. A delegated task begins a chain of its own.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Chain(Vec<SessionId>);
+pub struct Chain(Vec<ChainLink>);
+
+/// One session of a chain.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ChainLink {
+    /// The session.
+    pub session: SessionId,
+    /// The newest of its events that belongs to the chain: where it was forked, what came later does not.
+    pub up_to: Seq,
+}
+
+impl ChainLink {
+    /// A session with all its events.
+    const fn whole(session: SessionId) -> Self {
+        Self { session, up_to: SeqRange::ALL.to }
+    }
+
+    /// What comes before, by the edge into this session; none if that edge begins a chain.
+    fn before(&self, edge: &Edge) -> Option<Self> {
+        match edge.transition {
+            Transition::Continue(_) => Some(Self::whole(edge.predecessor)),
+            Transition::Fork => {
+                Some(Self { session: edge.predecessor, up_to: self.up_to.min(edge.predecessor_head.seq) })
+            }
+            Transition::Delegate(_) => None,
+        }
+    }
+}
 
 /// Answers with the edge into a session, wherever it is looked up.
 pub type EdgeLookup<'a> = &'a dyn Fn(SessionId) -> Result<Option<Edge>, ThreadError>;
@@ -35,17 +62,16 @@ impl Chain {
     /// # Errors
     /// As `edge_into` has them, and if there are more than [`Self::SESSIONS_MAX`] sessions.
     pub fn walk(session: SessionId, edge_into: EdgeLookup<'_>) -> Result<Self, ThreadError> {
-        let mut chain = vec![session];
+        let mut at = ChainLink::whole(session);
+        let mut chain = vec![at];
         let mut seen = BTreeSet::from([session]);
-        let mut at = session;
-        while let Some(edge) = edge_into(at)?
-            && edge.handover().is_some()
-            && seen.insert(edge.predecessor)
+        while let Some(before) = edge_into(at.session)?.and_then(|edge| at.before(&edge))
+            && seen.insert(before.session)
         {
             if chain.len() == Self::SESSIONS_MAX {
                 return Err(Detail::ChainTooLong(session).into());
             }
-            at = edge.predecessor;
+            at = before;
             chain.push(at);
         }
         Ok(Self(chain))
@@ -53,12 +79,17 @@ impl Chain {
 
     /// Sessions that are searched in this order as if they were a chain.
     pub fn of_sessions(sessions: impl IntoIterator<Item = SessionId>) -> Self {
-        Self(sessions.into_iter().collect())
+        Self(sessions.into_iter().map(ChainLink::whole).collect())
+    }
+
+    /// The sessions with what of each belongs to the chain, newest first.
+    pub fn links(&self) -> &[ChainLink] {
+        &self.0
     }
 
     /// The sessions, newest first.
-    pub fn sessions(&self) -> &[SessionId] {
-        &self.0
+    pub fn sessions(&self) -> impl ExactSizeIterator<Item = SessionId> {
+        self.0.iter().map(|link| link.session)
     }
 }
 
@@ -67,10 +98,7 @@ impl Chain {
 /// # Errors
 /// If the log cannot be read.
 pub fn edge_into(log: &dyn EventLog, session: SessionId) -> Result<Option<Edge>, LogError> {
-    let first = SeqRange::one(segue_event::Seq::FIRST);
-    let Some(raw) = log.read(session, first, Direction::Forward)?.next().transpose()? else {
-        return Ok(None);
-    };
+    let Some(raw) = first_event(log, session)? else { return Ok(None) };
     let recorded = raw.decode_as::<ContinuationEvent>().map_err(LogError::codec)?;
     Ok(recorded.map(|recorded| {
         let ContinuationEvent::Continued(edge) = recorded.event;

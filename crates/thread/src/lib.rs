@@ -14,7 +14,7 @@ mod page;
 mod recall;
 mod render;
 
-pub use chain::{Chain, EdgeLookup, edge_into};
+pub use chain::{Chain, ChainLink, EdgeLookup, edge_into};
 pub use cursor::Cursor;
 pub use error::{ThreadError, ThreadErrorKind};
 pub use page::{LIMIT_DEFAULT, LIMIT_MAX, Limit, PAGE_BYTES_MAX, Page, entries, entry, read_range};

@@ -2,7 +2,7 @@
 
 use segue_event::{KindSet, Seq, SeqRange, SessionId, TranscriptEvent};
 use segue_frame::Entry;
-use segue_log::{Direction, EventLog, LogError};
+use segue_log::{Direction, EventLog, LogError, read_through};
 
 use crate::ThreadError;
 use crate::error::Detail;
@@ -88,7 +88,7 @@ pub fn entries(
     range: SeqRange,
     direction: Direction,
 ) -> Result<impl Iterator<Item = Result<Entry, LogError>> + use<>, LogError> {
-    let events = log.read_kinds(thread, range, direction, KindSet::of::<TranscriptEvent>())?;
+    let events = read_through(log, thread, range, direction, KindSet::of::<TranscriptEvent>())?;
     let entries = events.filter_map(|raw| {
         let recorded = raw.and_then(|raw| raw.decode_as::<TranscriptEvent>().map_err(LogError::codec));
         recorded.map(|recorded| recorded.map(|recorded| Entry::of(&recorded))).transpose()

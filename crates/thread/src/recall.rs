@@ -9,7 +9,7 @@ use segue_frame::{Entry, Part, Who};
 use segue_log::{Direction, EventLog, LogError, LogErrorKind};
 
 use crate::error::Detail;
-use crate::{Chain, Cursor, ThreadError};
+use crate::{Chain, ChainLink, Cursor, ThreadError};
 
 /// Searches a chain, newest first: the session's own events, then its predecessor's, and so on.
 ///
@@ -34,9 +34,9 @@ pub fn recall(
         answer: Answer::begun(chain, &start),
         answer_bytes: 0,
     };
-    for (index, thread) in (0..).zip(chain.sessions()).skip(start.thread as usize) {
+    for (index, link) in (0..).zip(chain.links()).skip(start.thread as usize) {
         let from = if index == start.thread { Spot::of(&start) } else { Spot::NEWEST };
-        if let Some(Spot { before, part }) = walk.thread(log, *thread, from, start.up_to)? {
+        if let Some(Spot { before, part }) = walk.thread(log, *link, from, start.up_to)? {
             let damaged = walk.answer.coverage.damaged;
             walk.answer.cursor = Some(Cursor { thread: index, before, part, damaged, ..start });
             return Ok(walk.answer);
@@ -211,12 +211,13 @@ impl Walk<'_> {
     fn thread(
         &mut self,
         log: &dyn EventLog,
-        thread: SessionId,
+        link: ChainLink,
         from: Spot,
         up_to: Position,
     ) -> Result<Option<Spot>, LogError> {
         let kinds = KindSet::of::<TranscriptEvent>();
-        for raw in log.read_kinds(thread, SeqRange::up_to(from.before), Direction::Backward, kinds)? {
+        let range = SeqRange::up_to(from.before.min(link.up_to));
+        for raw in log.read_kinds(link.session, range, Direction::Backward, kinds)? {
             let Some(recorded) = self.readable(raw)?.filter(|recorded| recorded.position <= up_to) else {
                 continue;
             };

@@ -89,8 +89,9 @@ fn recall_many(
 ) -> anyhow::Result<usize> {
     let log = &**workspace.log();
     let chain = Chain::of(log, newest)?;
-    ensure!(chain.sessions().last() == Some(&origin), "the chain does not lead to the imported session");
-    let texts = texts(log, chain.sessions())?;
+    let sessions: Vec<_> = chain.sessions().collect();
+    ensure!(sessions.last() == Some(&origin), "the chain does not lead to the imported session");
+    let texts = texts(log, &sessions)?;
     let mut picks = Picks(origin.to_string());
     let long: Vec<_> =
         texts.iter().filter(|text| text.thread == origin && text.text.len() >= NEEDLE_BYTES).collect();

@@ -11,7 +11,10 @@
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
-use segue_event::{EventHash, EventHeader, HEADER_BYTES, Position, RawEvent, SessionId, chain};
+use segue_event::{
+    ContinuationEvent, EventHash, EventHeader, HEADER_BYTES, Kind, Position, RawEvent, SessionId, Transition,
+    chain,
+};
 
 use crate::frame::FRAME_MAGIC;
 use crate::repair::trails::{Known, Trails};
@@ -191,7 +194,8 @@ impl<'a> Search<'a> {
     fn is_worth_hashing(&self, header: &EventHeader) -> bool {
         let local = self.local(header.session);
         let due = local.whole.next();
-        let is_near = header.seq >= due && header.seq.get() - due.get() <= self.room;
+        let is_start = local.whole.seq.is_none() && header.kind == Kind::SessionStarted;
+        let is_near = is_start || (header.seq >= due && header.seq.get() - due.get() <= self.room);
         is_near && local.may_have(header)
     }
 
@@ -214,6 +218,9 @@ impl<'a> Search<'a> {
         let is_after = |id: &EventHash| chain::link(id, header, &body) == header.hash;
         let follows = |known: &Known| known.next() == header.seq && known.ids.iter().any(is_after);
         if follows(&local.whole) || local.damaged.as_ref().is_some_and(follows) {
+            return Judgement::Whole;
+        }
+        if local.whole.seq.is_none() && fork_base(event).is_some_and(|base| is_after(&base)) {
             return Judgement::Whole;
         }
         if header.seq > local.whole.next() && self.strays.iter().any(is_after) {
@@ -253,6 +260,16 @@ impl<'a> Search<'a> {
         });
         Local { whole, damaged }
     }
+}
+
+/// The id of the event that a forked session goes on from, if this one is its start.
+fn fork_base(event: &RawEvent) -> Option<EventHash> {
+    if event.kind() != Kind::SessionStarted {
+        return None;
+    }
+    let ContinuationEvent::Continued(edge) = event.decode_as().ok()??.event;
+    let is_base = edge.transition == Transition::Fork && edge.predecessor_head.seq.next() == event.header.seq;
+    is_base.then_some(edge.predecessor_head.event)
 }
 
 /// Whether what was found ends where the events do.

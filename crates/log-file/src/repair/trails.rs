@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use segue_event::chain::{self, Tip};
-use segue_event::{EventHash, EventHeader, Position, RawEvent, Seq, SessionId};
+use segue_event::{EventHash, EventHeader, Kind, Position, RawEvent, Seq, SessionId};
 
 /// How many headers of lost events are remembered that may not be what they say.
 const SIGHTS_KEPT: usize = 64;
@@ -66,6 +66,21 @@ pub(super) enum Finding {
     Mended { position: Position, id: EventHash },
 }
 
+/// The number of the first event of a session of which nothing is known but this one.
+///
+/// What starts a session is its first event: that of a fork has a number behind the event it goes on from. Where more
+/// events would be missing than were lost, it is a fork whose start was lost, and that alone is known to be missing.
+fn due_first(event: &RawEvent, room: u64) -> Seq {
+    let seq = event.header.seq;
+    if event.kind() == Kind::SessionStarted {
+        seq
+    } else if seq.get() - 1 > room && room > 0 {
+        seq.previous().unwrap_or(Seq::FIRST)
+    } else {
+        Seq::FIRST
+    }
+}
+
 #[derive(Debug)]
 struct Trail {
     known: Known,
@@ -120,7 +135,7 @@ impl Trails {
     pub(super) fn pass(&mut self, event: &RawEvent, room: u64) -> Result<(), Contradiction> {
         let EventHeader { session, seq, .. } = event.header;
         let trail = self.sessions.remove(&session);
-        let due = trail.as_ref().map_or(Seq::FIRST, |trail| trail.known.next());
+        let due = trail.as_ref().map_or_else(|| due_first(event, room), |trail| trail.known.next());
         if seq > due {
             if seq.get() - due.get() > room {
                 return Err(Contradiction);

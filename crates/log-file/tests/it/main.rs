@@ -7,6 +7,7 @@ mod beside;
 mod conformance;
 mod following;
 mod foreign;
+mod forks;
 mod index;
 mod kill;
 mod recovery;

@@ -6,12 +6,16 @@
 use std::sync::Arc;
 use std::thread;
 
-use segue_event::{Position, SeqRange, codec};
+use segue_event::{KindSet, Position, SeqRange, codec};
 
-use super::sample::{append, contents, key, message, messages, position, read, read_all, seq, seqs, session};
+use super::sample::{
+    append, contents, fork, key, message, messages, position, read, read_all, seq, seqs, session, through,
+};
 use super::{Case, Subject};
 use crate::limits::{CLAIM_BYTES_MAX, COMMIT_CLAIMS_MAX, COMMIT_EVENTS_MAX};
-use crate::{ClaimKey, Commit, Depth, Direction, Expected, LogErrorKind, SessionPage, WrongSeq};
+use crate::{
+    ClaimKey, Commit, Depth, Direction, Expected, Head, LogErrorKind, SessionPage, WrongSeq, read_through,
+};
 
 pub(super) const ALL: &[Case] = &[
     an_empty_log_answers_everything,
@@ -32,6 +36,8 @@ pub(super) const ALL: &[Case] = &[
     of_racing_claims_exactly_one_wins,
     racing_appends_leave_no_gap,
     a_check_tells_how_far_it_has_come,
+    a_fork_goes_on_behind_an_event_of_another_session,
+    a_fork_that_goes_on_from_nothing_is_told_by_a_check,
 ];
 
 fn an_empty_log_answers_everything(subject: &mut dyn Subject) {
@@ -309,4 +315,55 @@ fn racing_appends_leave_no_gap(subject: &mut dyn Subject) {
         assert_eq!(found, (1..=100).collect::<Vec<_>>(), "session {number}");
     }
     assert!(log.verify(Depth::Full, &mut |_| ()).unwrap().is_sound(), "the chains hold");
+}
+
+fn a_fork_goes_on_behind_an_event_of_another_session(subject: &mut dyn Subject) {
+    let log = subject.open();
+    log.commit(append(1, 4)).unwrap();
+    let base = read_all(&*log, 1, Direction::Forward);
+    let at = Head { seq: base[1].header.seq, hash: base[1].header.hash };
+    log.commit(fork(2, 1, at, 2)).unwrap();
+    let again = log.commit(fork(2, 1, at, 0)).unwrap_err();
+    let wrong = WrongSeq { session: session(2), expected: seq(3), head: Some(seq(5)) };
+    assert_eq!(again.as_wrong_seq(), Some(wrong), "a session is forked off once");
+    log.commit(append(2, 1)).unwrap();
+    log.commit(append(1, 1)).unwrap();
+    // A fork of the fork, at an event that is not its own.
+    let first = Head { seq: base[0].header.seq, hash: base[0].header.hash };
+    log.commit(fork(3, 2, first, 1)).unwrap();
+    drop(log);
+
+    let log = subject.open();
+    assert_eq!(
+        (log.first(session(1)).unwrap(), log.first(session(2)).unwrap()),
+        (Some(seq(1)), Some(seq(3)))
+    );
+    assert_eq!(log.first(session(9)).unwrap(), None);
+    let own = read_all(&*log, 2, Direction::Forward);
+    assert_eq!(seqs(&own), [3, 4, 5, 6], "its own events only");
+    assert_eq!(log.head(session(2)).unwrap().unwrap().seq, seq(6));
+    let whole = through(&*log, 2).unwrap();
+    assert_eq!(whole, [&base[..2], &own[..]].concat(), "those that it holds by reference come first");
+    let mut backward: Vec<_> =
+        read_through(&*log, session(2), SeqRange::ALL, Direction::Backward, KindSet::ALL)
+            .unwrap()
+            .map(Result::unwrap)
+            .collect();
+    backward.reverse();
+    assert_eq!(backward, whole, "both ways");
+    let middle = SeqRange { from: seq(2), to: seq(3) };
+    let middle = read_through(&*log, session(2), middle, Direction::Forward, KindSet::ALL).unwrap();
+    assert_eq!(middle.map(Result::unwrap).collect::<Vec<_>>(), whole[1..3], "across the border");
+    assert_eq!(seqs(&through(&*log, 3).unwrap()), [1, 2, 3], "a fork of a fork");
+    let report = log.verify(Depth::Full, &mut |_| ()).unwrap();
+    assert!(report.is_sound(), "{report:?}");
+}
+
+fn a_fork_that_goes_on_from_nothing_is_told_by_a_check(subject: &mut dyn Subject) {
+    let log = subject.open();
+    log.commit(append(1, 1)).unwrap();
+    let nowhere = Head { seq: seq(7), hash: segue_event::EventHash::from_bytes([7; 32]) };
+    log.commit(fork(2, 1, nowhere, 1)).unwrap();
+    let report = log.verify(Depth::Full, &mut |_| ()).unwrap();
+    assert_eq!(report.problems.len(), 1, "{report:?}");
 }

@@ -6,9 +6,14 @@ use proptest::prelude::{Just, Strategy, any, prop_oneof};
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
 use segue_event::{BlobId, Kind, KindSet, SeqRange};
 
-use super::sample::{contents, described, key, message, position, seq, session};
+use super::sample::{contents, described, fork, key, message, position, seq, session, through};
 use super::{Effort, Subject};
-use crate::{ClaimKey, Commit, Depth, Direction, EventLog, Expected, LogError, MemoryLog, SessionPage, Wait};
+use crate::{
+    ClaimKey, Commit, Depth, Direction, EventLog, Expected, Head, LogError, MemoryLog, SessionPage, Wait,
+};
+
+/// Sessions, their forks, and the forks of those.
+const WITH_FORKS: u8 = 3 * SESSIONS;
 
 /// How many sessions and keys a history is about: few, so that steps meet each other.
 const SESSIONS: u8 = 4;
@@ -31,11 +36,32 @@ pub(super) fn check<S: Subject>(make: impl FnMut() -> S, effort: Effort) {
 /// Something that is done to both logs.
 #[derive(Clone, Debug)]
 enum Step {
-    Commit { appends: Vec<(u8, Expecting, u8, u16)>, claims: Vec<u8>, wait: Wait },
-    Read { session: u8, from: u64, length: u64, direction: Direction, kinds: Wanted },
-    ReadLog { from: u64 },
-    Sessions { before: Option<u64>, limit: usize },
+    Commit {
+        appends: Vec<(u8, Expecting, u8, u16)>,
+        claims: Vec<u8>,
+        wait: Wait,
+    },
+    Read {
+        session: u8,
+        from: u64,
+        length: u64,
+        direction: Direction,
+        kinds: Wanted,
+    },
+    ReadLog {
+        from: u64,
+    },
+    Sessions {
+        before: Option<u64>,
+        limit: usize,
+    },
     Blob(u8),
+    /// Each session can be forked once, and each fork too.
+    Fork {
+        base: u8,
+        at: u64,
+        count: u8,
+    },
     Settle,
     Reopen,
 }
@@ -72,7 +98,7 @@ fn step() -> impl Strategy<Value = Step> {
     let direction = prop_oneof![Just(Direction::Forward), Just(Direction::Backward)];
     prop_oneof![
         8 => commit(),
-        3 => (0..SESSIONS, 1..12u64, 0..12u64, direction, wanted())
+        3 => (0..WITH_FORKS, 1..12u64, 0..12u64, direction, wanted())
             .prop_map(|(session, from, length, direction, kinds)| {
                 Step::Read { session, from, length, direction, kinds }
             }),
@@ -81,6 +107,8 @@ fn step() -> impl Strategy<Value = Step> {
         1 => (proptest::option::of(1..40u64), 0..4usize)
             .prop_map(|(before, limit)| Step::Sessions { before, limit }),
         1 => any::<u8>().prop_map(Step::Blob),
+        2 => (0..2 * SESSIONS, 1..12u64, 0..4u8)
+            .prop_map(|(base, at, count)| Step::Fork { base, at, count }),
         1 => Just(Step::Reopen),
     ]
 }
@@ -95,7 +123,7 @@ fn commit() -> impl Strategy<Value = Step> {
         3 => Just(Expecting::RightSeq),
         1 => (1..5u64).prop_map(Expecting::Seq),
     ];
-    let append = (0..SESSIONS, expecting, 0..6u8, 0..600u16);
+    let append = (0..2 * SESSIONS, expecting, 0..6u8, 0..600u16);
     let appends = proptest::collection::vec(append, 1..=3);
     let claims = proptest::collection::vec(0..KEYS, 0..=2);
     let wait = prop_oneof![4 => Just(Wait::Durable), 1 => Just(Wait::Ordered)];
@@ -113,8 +141,8 @@ fn run(subject: &mut dyn Subject, history: &[Step]) -> Result<(), TestCaseError>
         }
         let expected = answer(&reference, step);
         same(&format!("the answer to step {index}"), &answer(&*log, step), &expected)?;
-        let found = contents(&*log, SESSIONS, &keys);
-        same(&format!("the log after step {index}"), &found, &contents(&reference, SESSIONS, &keys))?;
+        let found = contents(&*log, WITH_FORKS, &keys);
+        same(&format!("the log after step {index}"), &found, &contents(&reference, WITH_FORKS, &keys))?;
     }
     let report =
         log.verify(Depth::Full, &mut |_| ()).map_err(|error| TestCaseError::fail(error.to_string()))?;
@@ -158,6 +186,14 @@ fn answer_or_error(log: &dyn EventLog, step: &Step) -> Result<String, LogError> 
             let before = log.blob(&BlobId::of(&bytes))?.is_some();
             let id = log.put_blob(&bytes)?;
             format!("{before} {id} {:?}", log.blob(&id)?)
+        }
+        Step::Fork { base, at, count } => {
+            let all = through(log, *base)?;
+            let Some(event) = all.iter().find(|event| event.header.seq.get() == *at) else {
+                return Ok("nothing to fork".to_owned());
+            };
+            let at = Head { seq: event.header.seq, hash: event.header.hash };
+            format!("{:?}", log.commit(fork(base + SESSIONS, *base, at, usize::from(*count)))?)
         }
         Step::Settle => log.settle().map(|()| String::new())?,
         Step::Reopen => String::new(),

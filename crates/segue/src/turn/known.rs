@@ -6,7 +6,7 @@ use segue_continuation::{RunState, SessionState, StateEvent};
 use segue_event::{
     Event, Fold as _, KindSet, Message, RawEvent, Recorded, Role, RunId, Seq, SeqRange, SessionId, Usage,
 };
-use segue_log::{Direction, EventLog, Head, LogError};
+use segue_log::{Direction, EventLog, Head, LogError, read_through};
 use segue_prompt::{PromptEvent, PromptMessage, TranscriptBuilder, TranscriptDigest};
 
 /// A session up to an event.
@@ -81,8 +81,15 @@ impl Known {
 
     fn take(&mut self, recorded: Recorded<Event>) {
         self.taken = recorded.seq;
-        if let Some(recorded) = narrow::<StateEvent>(recorded.clone()) {
-            self.state.apply(&recorded);
+        match narrow::<StateEvent>(recorded.clone()) {
+            // A fork begins: what comes before it is its transcript, but not its state.
+            Some(first) if first.session != self.state.session => {
+                if let Some(state) = SessionState::started(first) {
+                    self.state = state;
+                }
+            }
+            Some(recorded) => self.state.apply(&recorded),
+            None => {}
         }
         if let Event::Message(Message { role: Role::Assistant, usage: Some(usage), .. }) = &recorded.event {
             self.usage = Some(*usage);
@@ -123,7 +130,7 @@ fn wanted(
     range: SeqRange,
 ) -> Result<impl Iterator<Item = Result<RawEvent, LogError>>, LogError> {
     let kinds = KindSet::of::<StateEvent>().union(KindSet::of::<PromptEvent>());
-    log.read_kinds(session, range, Direction::Forward, kinds)
+    read_through(log, session, range, Direction::Forward, kinds)
 }
 
 fn narrow<E: TryFrom<Event>>(recorded: Recorded<Event>) -> Option<Recorded<E>> {

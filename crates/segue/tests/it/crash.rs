@@ -6,7 +6,7 @@ use std::thread;
 
 use segue::continuation::RunPhase;
 use segue::event::{
-    Author, BlobId, Event, KindSet, Lane, Message, Position, Role, RunOutcome, SeqRange, SessionId,
+    Author, BlobId, Event, KindSet, Lane, Message, Position, Role, RunOutcome, Seq, SeqRange, SessionId,
 };
 use segue::log::{
     ClaimKey, Commit, Committed, Depth, Direction, EventLog, Head, LogError, LogSize, MemoryLog, RawEvents,
@@ -70,6 +70,10 @@ impl EventLog for Mortal {
 
     fn head(&self, session: SessionId) -> Result<Option<Head>, LogError> {
         self.log.head(session)
+    }
+
+    fn first(&self, session: SessionId) -> Result<Option<Seq>, LogError> {
+        self.log.first(session)
     }
 
     fn end(&self) -> Result<Option<Position>, LogError> {

@@ -71,7 +71,7 @@ fn a_childs_chain_is_its_own() {
     let parent = parent(&workspace);
     let child = workspace.delegate(parent, RUN, &by_call("c1"), &task()).unwrap();
     let chain = Chain::of(&**workspace.log(), child.session).unwrap();
-    assert_eq!(chain.sessions(), [child.session]);
+    assert_eq!(chain.sessions().collect::<Vec<_>>(), [child.session]);
     let lineage = workspace.reader(Scope::Workspace).lineage().unwrap();
     assert_eq!(lineage.chain(child.session), [child.session]);
     assert_eq!(lineage.edge_into(child.session).unwrap().predecessor, parent);

@@ -5,6 +5,7 @@ mod continuing;
 mod crash;
 mod delegating;
 mod desk;
+mod forking;
 mod kill;
 mod properties;
 mod queue;

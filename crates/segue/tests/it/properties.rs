@@ -15,11 +15,10 @@ fn texts(workspace: &Workspace, session: SessionId) -> Vec<(SessionId, u64, u32,
     let log = &**workspace.log();
     let mut texts = Vec::new();
     for thread in Chain::of(log, session).unwrap().sessions() {
-        for entry in entries(log, *thread, SeqRange::ALL, Direction::Backward).unwrap() {
+        for entry in entries(log, thread, SeqRange::ALL, Direction::Backward).unwrap() {
             let entry = entry.unwrap();
-            texts.extend(
-                entry.parts.into_iter().map(|part| (*thread, entry.seq.get(), part.index, part.text)),
-            );
+            texts
+                .extend(entry.parts.into_iter().map(|part| (thread, entry.seq.get(), part.index, part.text)));
         }
     }
     texts

@@ -1,0 +1,89 @@
+//! Going on from an earlier point of a session.
+
+use segue_event::{
+    ContinuationEvent, ContinuationId, Edge, EventRef, Initiator, KindSet, Plan, Seq, SeqRange, SessionId,
+    SessionStarted, Transition,
+};
+use segue_log::{Commit, Direction, Expected, Head, LogError, NewEvent, read_through};
+
+use crate::error::Detail;
+use crate::limits::TRIES_MAX;
+use crate::successors::next_successor;
+use crate::workspace::session_state_up_to;
+use crate::{Error, Workspace, claims};
+
+impl Workspace {
+    /// Makes a session that holds another's events up to one of them, by reference, and goes on behind it.
+    ///
+    /// Its own events are numbered from there on. Nothing is copied, and the other session stays as it is. The same
+    /// request, an id that the caller chose, gets the same fork.
+    ///
+    /// # Errors
+    /// If there is no such session or event, others kept forking it, or the log failed.
+    pub fn fork(&self, session: SessionId, at: Seq, request: &str) -> Result<SessionId, Error> {
+        let initiator = Initiator::Person { request: request.to_owned() };
+        for _ in 0..TRIES_MAX {
+            if let Some(fork) = self.forked(session, &initiator)? {
+                return Ok(fork);
+            }
+            match self.try_to_fork(session, at, &initiator) {
+                Err(error) if error.is_contention() => {}
+                other => return other,
+            }
+        }
+        Err(Detail::Contended { session, tries: TRIES_MAX }.into())
+    }
+
+    fn try_to_fork(&self, session: SessionId, at: Seq, initiator: &Initiator) -> Result<SessionId, Error> {
+        let log = &*self.log;
+        let base = self.event_at(session, at)?;
+        let state = session_state_up_to(log, session, at)?.ok_or(Detail::SessionNotFound(session))?;
+        let now = self.host.now();
+        let fork = SessionId::v7(now, self.host.random());
+        let edge = Edge {
+            continuation: ContinuationId::v7(now, self.host.random()),
+            predecessor: session,
+            predecessor_title: state.title.text.clone(),
+            predecessor_head: base,
+            origin: state.edge.as_ref().map_or(session, |edge| edge.origin),
+            initiator: initiator.clone(),
+            created_at: now,
+            transition: Transition::Fork,
+        };
+        let started = SessionStarted {
+            agent: state.agent,
+            title: state.title,
+            description: state.description,
+            working_directory: state.working_directory,
+            model: state.model,
+            // The fork's own run adopts it.
+            plan: state.plan.map(|(_, plan)| Plan { owner: None, ..plan }),
+            edge: Some(Box::new(edge)),
+            import: None,
+        };
+        let behind = Expected::Behind(Head { seq: base.seq, hash: base.event });
+        let commit = Commit::new()
+            .append(fork, behind, vec![NewEvent::new(now, started)])
+            .claim(claims::fork(session, initiator)?)
+            .claim(next_successor(log, session)?);
+        log.commit(commit)?;
+        Ok(fork)
+    }
+
+    /// The event of a session at a place, which may stand in the session that it was forked from.
+    fn event_at(&self, session: SessionId, seq: Seq) -> Result<EventRef, Error> {
+        self.log.head(session)?.ok_or(Detail::SessionNotFound(session))?;
+        let range = SeqRange::one(seq);
+        let raw = read_through(&*self.log, session, range, Direction::Forward, KindSet::ALL)?.next();
+        let raw = raw.transpose()?.ok_or(Detail::EventNotFound(session, seq))?;
+        Ok(EventRef { seq, event: raw.header.hash })
+    }
+
+    /// The fork that a request made of a session.
+    fn forked(&self, session: SessionId, initiator: &Initiator) -> Result<Option<SessionId>, LogError> {
+        let Some(position) = self.log.claimed(&claims::fork(session, initiator)?)? else { return Ok(None) };
+        let Some(first) = self.log.read_log(position)?.next().transpose()? else { return Ok(None) };
+        let recorded = first.decode_as::<ContinuationEvent>().map_err(LogError::codec)?;
+        Ok(recorded.map(|recorded| recorded.session))
+    }
+}
