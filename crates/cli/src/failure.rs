@@ -80,6 +80,12 @@ impl From<Error> for Failure {
                 "`segue sessions` lists what is there",
             ),
             ErrorKind::NotContinued => Self::new(Exit::NotFound, "not-continued", message, ""),
+            ErrorKind::EventNotFound => Self::new(
+                Exit::NotFound,
+                "event-not-found",
+                message,
+                "`segue show THREAD` lists the events that are there",
+            ),
             ErrorKind::NoReceipt => Self::new(
                 Exit::NotFound,
                 "no-receipt",

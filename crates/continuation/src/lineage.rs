@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use segue_event::{ContinuationEvent, Edge, EdgeKind, Fold, Position, Recorded, SessionId};
+use segue_event::{ContinuationEvent, Edge, EdgeKind, Fold, Position, Recorded, SessionId, WentBack};
 
 /// Every edge of a workspace, from both ends.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Lineage {
     into: BTreeMap<SessionId, Edge>,
     out_of: BTreeMap<SessionId, Vec<(Position, SessionId)>>,
+    left: BTreeMap<SessionId, WentBack>,
 }
 
 impl Lineage {
@@ -20,6 +21,11 @@ impl Lineage {
     /// The edge through which a session came from its predecessor.
     pub fn edge_into(&self, successor: SessionId) -> Option<&Edge> {
         self.into.get(&successor)
+    }
+
+    /// Whether a person went back from a session to the one it goes on from, and what they said then.
+    pub fn went_back(&self, successor: SessionId) -> Option<&WentBack> {
+        self.left.get(&successor)
     }
 
     /// The edges to a session's successors, oldest first.
@@ -52,7 +58,13 @@ impl Fold for Lineage {
     type Family = ContinuationEvent;
 
     fn apply(&mut self, recorded: &Recorded<ContinuationEvent>) {
-        let ContinuationEvent::Continued(edge) = &recorded.event;
+        let edge = match &recorded.event {
+            ContinuationEvent::Continued(edge) => edge,
+            ContinuationEvent::WentBack(went) => {
+                self.left.insert(recorded.session, went.clone());
+                return;
+            }
+        };
         let successors = self.out_of.entry(edge.predecessor).or_default();
         successors.push((recorded.position, recorded.session));
         successors.sort();

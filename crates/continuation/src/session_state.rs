@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use segue_event::{
     AgentId, Edge, Event, EventHash, EventRef, Family, Fold, ImportSource, Kind, Lane, Message,
     MessageQueued, ModelOverride, Plan, PlanEvent, PlanTransfer, Recorded, RunEvent, RunId, RunOutcome,
-    RunQueued, Seq, SessionEvent, SessionId, SessionStarted, Timestamp, Title,
+    RunQueued, Seq, SessionEvent, SessionId, SessionStarted, Timestamp, Title, WentBack,
 };
 
 /// How a session stands: everything about it but its transcript.
@@ -27,6 +27,8 @@ pub struct SessionState {
     pub plan: Option<(Seq, Plan)>,
     /// How it came from another session.
     pub edge: Option<Edge>,
+    /// What a person said when they went back to that other session; none if nobody did.
+    pub went_back: Option<WentBack>,
     /// What it was imported from.
     pub import: Option<ImportSource>,
     /// Its runs, and how each stands.
@@ -165,6 +167,7 @@ impl SessionState {
             model,
             plan: plan.map(|plan| (first.seq, plan)),
             edge: edge.map(|edge| *edge),
+            went_back: None,
             import,
             runs: BTreeMap::new(),
             waiting_messages: BTreeMap::new(),
@@ -232,6 +235,7 @@ impl SessionState {
             }
             SessionEvent::SessionDescribed(described) => self.description = described.description.clone(),
             SessionEvent::ModelChosen(model) => self.model = Some(model.clone()),
+            SessionEvent::WentBack(went) => self.went_back = Some(went.clone()),
         }
     }
 

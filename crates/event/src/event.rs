@@ -12,7 +12,7 @@ use crate::run::{
     ChildDelegated, LeaseTaken, MessageQueued, ObligationsAsked, QueuedMessageTaken, ResultReturned,
     RunEnded, RunQueued, RunStarted, RunWaiting,
 };
-use crate::session::{ModelOverride, SessionDescribed, SessionStarted, SessionTitled};
+use crate::session::{ModelOverride, SessionDescribed, SessionStarted, SessionTitled, WentBack};
 use crate::transcript::{ErrorNoted, Lost, ToolResult, Unreadable};
 use crate::{Message, codec};
 
@@ -95,6 +95,8 @@ events! {
     SessionDescribed(SessionDescribed) = 3 v 1;
     /// A model was chosen for the session.
     ModelChosen(ModelOverride) = 4 v 1;
+    /// A person went back to the session that this one goes on from.
+    WentBack(WentBack) = 5 v 1;
     /// Somebody said something.
     Message(Message) = 16 v 1;
     /// A tool answered a call.

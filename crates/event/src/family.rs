@@ -7,7 +7,7 @@ use crate::{
     ChildDelegated, Edge, ErrorNoted, Event, ImportProgress, ImportedLine, Kind, LeaseTaken, Lost, Message,
     MessageQueued, ModelOverride, ObligationsAsked, Plan, QueuedMessageTaken, Receipt, ResultReturned,
     RunEnded, RunQueued, RunStarted, RunWaiting, SessionDescribed, SessionStarted, SessionTitled, ToolResult,
-    Unreadable,
+    Unreadable, WentBack,
 };
 
 /// A subset of the events.
@@ -83,6 +83,7 @@ impl TryFrom<Event> for ContinuationEvent {
     fn try_from(event: Event) -> Result<Self, Event> {
         match event {
             Event::SessionStarted(SessionStarted { edge: Some(edge), .. }) => Ok(Self::Continued(edge)),
+            Event::WentBack(went) => Ok(Self::WentBack(went)),
             other => Err(other),
         }
     }
@@ -90,7 +91,7 @@ impl TryFrom<Event> for ContinuationEvent {
 
 impl Family for ContinuationEvent {
     fn accepts(kind: Kind) -> bool {
-        kind == Kind::SessionStarted
+        [Kind::SessionStarted, Kind::WentBack].contains(&kind)
     }
 }
 
@@ -111,11 +112,23 @@ impl Family for Lost {
     }
 }
 
-/// A session came from another.
+/// A session came from another, or was left for it again.
 #[derive(Clone, PartialEq, Debug)]
 pub enum ContinuationEvent {
     /// The transition, as the successor's first event holds it.
     Continued(Box<Edge>),
+    /// A person went back over the transition.
+    WentBack(WentBack),
+}
+
+impl ContinuationEvent {
+    /// The transition, if this is the beginning of one.
+    pub fn into_edge(self) -> Option<Box<Edge>> {
+        match self {
+            Self::Continued(edge) => Some(edge),
+            Self::WentBack(_) => None,
+        }
+    }
 }
 
 macro_rules! family {
@@ -164,6 +177,8 @@ family!(
         SessionDescribed(SessionDescribed),
         /// A model was chosen for it.
         ModelChosen(ModelOverride),
+        /// A person went back to the session that it goes on from.
+        WentBack(WentBack),
     }
 );
 

@@ -57,7 +57,9 @@ pub use run::{
     ChildDelegated, Continued, Lane, LeaseTaken, MessageQueued, ObligationsAsked, QueuedMessageTaken,
     ResultReturned, RunEnded, RunOutcome, RunQueued, RunStarted, RunWaiting, TakenTo,
 };
-pub use session::{ModelOverride, SessionDescribed, SessionStarted, SessionTitled, Title, TitleSource};
+pub use session::{
+    ModelOverride, SessionDescribed, SessionStarted, SessionTitled, Title, TitleSource, WentBack,
+};
 pub use time::Timestamp;
 pub use transcript::{
     CallRef, CallSite, ErrorNoted, Lost, LostEvent, ResultStatus, ToolResult, Touched, Unreadable,

@@ -39,6 +39,13 @@ pub struct SessionDescribed {
     pub description: String,
 }
 
+/// A person went back from this session to the one that it goes on from. Nothing is deleted.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct WentBack {
+    /// Why, in words; may be empty.
+    pub note: String,
+}
+
 /// A title and who gave it. A user's title wins over an agent's, an agent's over a fallback.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Title {

@@ -186,6 +186,7 @@ fn edge(raw: &RawEvent) -> Option<(SessionId, SessionId)> {
         Ok(Some(Recorded { session, event: ContinuationEvent::Continued(edge), .. })) => {
             Some((session, edge.predecessor))
         }
+        Ok(Some(_)) => None,
         // A body that cannot be read is no matter of the index; whoever reads the event is told.
         Ok(None) | Err(_) => None,
     }

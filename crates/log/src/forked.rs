@@ -82,7 +82,7 @@ fn base(log: &dyn EventLog, session: SessionId, first: Seq) -> Result<Option<Ses
     let Some(raw) = first_event(log, session)? else { return Ok(None) };
     let recorded = raw.decode_as::<ContinuationEvent>().map_err(LogError::codec)?;
     Ok(recorded.and_then(|recorded| {
-        let ContinuationEvent::Continued(edge) = recorded.event;
+        let edge = recorded.event.into_edge()?;
         (edge.transition == Transition::Fork).then_some(edge.predecessor)
     }))
 }

@@ -190,7 +190,7 @@ impl Check {
 /// What the first event of a session goes on from; none if that does not say that it is a fork.
 fn fork_base(first: &RawEvent) -> Option<Base> {
     let recorded = first.decode_as::<ContinuationEvent>().ok()??;
-    let ContinuationEvent::Continued(edge) = recorded.event;
+    let edge = recorded.event.into_edge()?;
     let event = edge.predecessor_head;
     (edge.transition == Transition::Fork).then_some(Base {
         fork: recorded.session,

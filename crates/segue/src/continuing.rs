@@ -272,9 +272,9 @@ fn replayed(log: &dyn EventLog, session: SessionId, asker: &Asker) -> Result<Opt
     };
     let Some(first) = log.read_log(position)?.next().transpose()? else { return Ok(None) };
     let recorded = first.decode_as::<ContinuationEvent>().map_err(LogError::codec)?;
-    Ok(recorded.map(|recorded| {
-        let ContinuationEvent::Continued(edge) = recorded.event;
-        Replayed { continuation: edge.continuation, successor: recorded.session }
+    Ok(recorded.and_then(|recorded| {
+        let edge = recorded.event.into_edge()?;
+        Some(Replayed { continuation: edge.continuation, successor: recorded.session })
     }))
 }
 

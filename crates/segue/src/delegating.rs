@@ -125,7 +125,7 @@ impl Workspace {
         let Some(first) = self.log.read_log(position)?.next().transpose()? else { return Ok(None) };
         let recorded = first.decode_as::<ContinuationEvent>().map_err(LogError::codec)?;
         Ok(recorded.and_then(|recorded| {
-            let ContinuationEvent::Continued(edge) = recorded.event;
+            let edge = recorded.event.into_edge()?;
             match edge.transition {
                 Transition::Delegate(Delegation { run, .. }) => {
                     Some(Delegated { session: recorded.session, run })

@@ -1,15 +1,15 @@
-//! Going on from an earlier point of a session.
+//! Going on from an earlier point of a session, and going back to one.
 
 use segue_event::{
-    ContinuationEvent, ContinuationId, Edge, EventRef, Initiator, KindSet, Plan, Seq, SeqRange, SessionId,
-    SessionStarted, Transition,
+    ContinuationEvent, ContinuationId, Edge, EdgeKind, Event, EventRef, Initiator, KindSet, Plan, RunEnded,
+    RunOutcome, Seq, SeqRange, SessionId, SessionStarted, Transition, WentBack,
 };
 use segue_log::{Commit, Direction, Expected, Head, LogError, NewEvent, read_through};
 
 use crate::error::Detail;
 use crate::limits::TRIES_MAX;
 use crate::successors::next_successor;
-use crate::workspace::session_state_up_to;
+use crate::workspace::{session_state, session_state_up_to};
 use crate::{Error, Workspace, claims};
 
 impl Workspace {
@@ -32,6 +32,41 @@ impl Workspace {
             }
         }
         Err(Detail::Contended { session, tries: TRIES_MAX }.into())
+    }
+
+    /// Goes back from a session to the one that it goes on from, and says so on the edge between them.
+    ///
+    /// Runs of the session that are not over are cancelled. Nothing is deleted: both sessions can be read, and written
+    /// to, as before. Whoever went back already has done so.
+    ///
+    /// # Errors
+    /// If there is no such session, it goes on from no other, it kept changing, or the log failed.
+    pub fn go_back(&self, session: SessionId, note: &str) -> Result<SessionId, Error> {
+        for _ in 0..TRIES_MAX {
+            match self.try_to_go_back(session, note) {
+                Err(error) if error.is_contention() => {}
+                other => return other,
+            }
+        }
+        Err(Detail::Contended { session, tries: TRIES_MAX }.into())
+    }
+
+    fn try_to_go_back(&self, session: SessionId, note: &str) -> Result<SessionId, Error> {
+        let head = self.log.head(session)?.ok_or(Detail::SessionNotFound(session))?;
+        let state = session_state(&*self.log, session)?.ok_or(Detail::SessionNotFound(session))?;
+        let edge = state.edge.filter(|edge| edge.kind() != EdgeKind::Delegate);
+        let edge = edge.ok_or(Detail::NotContinued(session))?;
+        if state.went_back.is_none() {
+            let open = state.runs.iter().filter(|(_, run)| !run.is_over());
+            let cancelled =
+                open.map(|(run, _)| RunEnded { run: *run, outcome: RunOutcome::Cancelled }.into());
+            let went = WentBack { note: note.to_owned() }.into();
+            let now = self.host.now();
+            let events = std::iter::once(went).chain(cancelled);
+            let events = events.map(|event: Event| NewEvent { time: now, event }).collect();
+            self.log.commit(Commit::new().append(session, Expected::after(head.seq), events))?;
+        }
+        Ok(edge.predecessor)
     }
 
     fn try_to_fork(&self, session: SessionId, at: Seq, initiator: &Initiator) -> Result<SessionId, Error> {

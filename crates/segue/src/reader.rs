@@ -168,8 +168,11 @@ impl Reader {
         for raw in self.log.read_log(Position::FIRST)? {
             let recorded = raw.and_then(|raw| raw.decode_as::<ContinuationEvent>().map_err(LogError::codec));
             let Some(recorded) = readable(recorded)?.flatten() else { continue };
-            let ContinuationEvent::Continued(edge) = &recorded.event;
-            if self.is_inside(recorded.session)? && self.is_inside(edge.predecessor)? {
+            let is_inside = match &recorded.event {
+                ContinuationEvent::Continued(edge) => self.is_inside(edge.predecessor)?,
+                ContinuationEvent::WentBack(_) => true,
+            };
+            if is_inside && self.is_inside(recorded.session)? {
                 lineage.apply(&recorded);
             }
         }

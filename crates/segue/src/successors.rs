@@ -29,7 +29,7 @@ pub(crate) fn successors(
         let recorded =
             first.map(|raw| raw.decode_as::<ContinuationEvent>()).transpose().map_err(LogError::codec)?;
         let Some(recorded) = recorded.flatten() else { break };
-        let ContinuationEvent::Continued(edge) = recorded.event;
+        let Some(edge) = recorded.event.into_edge() else { break };
         successors.push((recorded.session, *edge));
     }
     Ok(successors)

@@ -115,6 +115,8 @@ impl Run {
             Step::Continue { session, successor, by, arguments, dry_run: true } => {
                 self.preview(session, successor, by, arguments)
             }
+            Step::Fork { session, at, fork } => self.fork(session, *at, fork),
+            Step::Back { session, note } => self.back(session, note),
             Step::Recall { session, text } => self.recall(session, text),
             Step::Import { session, file } => {
                 let id = importer.import(&**self.workspace.log(), &self.folder.join(file))?;
@@ -279,6 +281,28 @@ impl Run {
             Preview::WouldContinue { projection, .. } => {
                 format!("{session}: would continue in {name} with {} bytes", projection.text.len())
             }
+        });
+        Ok(())
+    }
+
+    fn fork(&mut self, session: &str, at: u64, name: &str) -> Result<(), String> {
+        let id = self.session(session)?;
+        let at = Seq::new(at).ok_or("events count from 1")?;
+        match self.workspace.fork(id, at, name) {
+            Ok(fork) => {
+                self.sessions.insert(name.to_owned(), fork);
+                self.answers.push(format!("{session}: forked at [{at}] as {name}"));
+            }
+            Err(error) => self.answers.push(format!("{session}: not forked: {error}")),
+        }
+        Ok(())
+    }
+
+    fn back(&mut self, session: &str, note: &str) -> Result<(), String> {
+        let id = self.session(session)?;
+        self.answers.push(match self.workspace.go_back(id, note) {
+            Ok(predecessor) => format!("{session}: left for {predecessor}"),
+            Err(error) => format!("{session}: not left: {error}"),
         });
         Ok(())
     }

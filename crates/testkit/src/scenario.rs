@@ -147,6 +147,23 @@ pub enum Step {
         #[serde(default)]
         dry_run: bool,
     },
+    /// A session is gone on with from an earlier point.
+    Fork {
+        /// Which one.
+        session: String,
+        /// The last event that the fork holds.
+        at: u64,
+        /// The fork's name in this fixture.
+        #[serde(rename = "as")]
+        fork: String,
+    },
+    /// A person goes back from a session to the one it goes on from.
+    Back {
+        /// Which one is left.
+        session: String,
+        /// Why.
+        note: String,
+    },
     /// Text is looked for in a session and its ancestors.
     Recall {
         /// Where.

@@ -91,6 +91,7 @@ fn show_event(raw: &RawEvent) -> Result<String, LogError> {
         Event::SessionTitled(body) => to_json(body),
         Event::SessionDescribed(body) => to_json(body),
         Event::ModelChosen(body) => to_json(body),
+        Event::WentBack(body) => to_json(body),
         Event::Message(body) => to_json(body),
         Event::ToolResult(body) => to_json(body),
         Event::ErrorNoted(body) => to_json(body),

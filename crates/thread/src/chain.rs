@@ -100,8 +100,5 @@ impl Chain {
 pub fn edge_into(log: &dyn EventLog, session: SessionId) -> Result<Option<Edge>, LogError> {
     let Some(raw) = first_event(log, session)? else { return Ok(None) };
     let recorded = raw.decode_as::<ContinuationEvent>().map_err(LogError::codec)?;
-    Ok(recorded.map(|recorded| {
-        let ContinuationEvent::Continued(edge) = recorded.event;
-        *edge
-    }))
+    Ok(recorded.and_then(|recorded| recorded.event.into_edge()).map(|edge| *edge))
 }

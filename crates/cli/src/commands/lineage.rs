@@ -65,7 +65,10 @@ impl Tree<'_> {
             let title = one_line(&self.reader.state(session)?.title.text);
             let mark = if session == self.marked { " *" } else { "" };
             let how = match self.lineage.edge_into(session) {
-                Some(edge) if depth > 0 => format!("└ {} {}: ", how(edge), edge.created_at),
+                Some(edge) if depth > 0 => {
+                    let left = if self.lineage.went_back(session).is_some() { ", left again" } else { "" };
+                    format!("└ {} {}{left}: ", how(edge), edge.created_at)
+                }
                 _ => String::new(),
             };
             text.push_str(&format!("{}{how}{session} {title}{mark}\n", "  ".repeat(depth)));
@@ -78,7 +81,7 @@ impl Tree<'_> {
 fn how(edge: &Edge) -> String {
     match edge.handover() {
         Some(handover) => format!("{} at [{}]", handover.reason.as_str(), handover.initiating.seq),
-        None => edge.kind().as_str().to_owned(),
+        None => format!("{} at [{}]", edge.kind().as_str(), edge.predecessor_head.seq),
     }
 }
 

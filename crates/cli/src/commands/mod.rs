@@ -2,6 +2,7 @@
 
 mod continuing;
 mod demo;
+mod fork;
 mod get;
 mod import;
 mod lineage;
@@ -30,6 +31,10 @@ pub(crate) enum Command {
     Lineage(lineage::Arguments),
     /// Continues a session in a fresh one.
     Continue(continuing::Arguments),
+    /// Goes on from an earlier point of a session, in a session that holds what came before by reference.
+    Fork(fork::Arguments),
+    /// Goes back from a session to the one that it goes on from; nothing is deleted.
+    Back(fork::BackArguments),
     /// Finds text, exactly as it was said.
     Recall(recall::Arguments),
     /// Shows one event of a session in full, exactly.
@@ -54,6 +59,8 @@ impl Command {
             Self::Show(arguments) => show::run(place, arguments),
             Self::Lineage(arguments) => lineage::run(place, arguments),
             Self::Continue(arguments) => continuing::run(place, arguments),
+            Self::Fork(arguments) => fork::run(place, arguments),
+            Self::Back(arguments) => fork::back(place, arguments),
             Self::Recall(arguments) => recall::run(place, arguments),
             Self::Get(arguments) => get::run(place, arguments),
             Self::Replay(arguments) => replay::run(place, arguments),

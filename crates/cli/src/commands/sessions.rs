@@ -1,6 +1,7 @@
 //! `segue sessions`: what is there, newest first.
 
-use segue::event::{Position, SessionId};
+use segue::continuation::SessionState;
+use segue::event::{EdgeKind, Position, SessionId};
 use segue::{Overview, Scope};
 use serde_json::json;
 
@@ -47,13 +48,25 @@ fn line(overview: &Overview) -> String {
         return format!("{session}  {:>6} events  ({why})\n", head.seq);
     };
     let origin = match (&state.edge, &state.import) {
-        (Some(edge), _) => format!("  continues {}", edge.predecessor),
+        (Some(edge), _) => format!("  {} {}{}", how(edge.kind()), edge.predecessor, left(state)),
         (None, Some(import)) => format!("  imported from {}", import.kind.as_str()),
         (None, None) => String::new(),
     };
     let title = one_line(if state.title.text.is_empty() { "(untitled)" } else { &state.title.text });
     let day: String = state.started_at.to_string().chars().take(10).collect();
     format!("{session}  {day}  {:>6} events  {title}{origin}\n", head.seq)
+}
+
+fn how(kind: EdgeKind) -> &'static str {
+    match kind {
+        EdgeKind::Continue => "continues",
+        EdgeKind::Delegate => "works for",
+        EdgeKind::Fork => "forks",
+    }
+}
+
+fn left(state: &SessionState) -> &'static str {
+    if state.went_back.is_some() { ", and was left for it again" } else { "" }
 }
 
 fn to_json(overview: &Overview) -> serde_json::Value {
@@ -71,6 +84,8 @@ fn to_json(overview: &Overview) -> serde_json::Value {
         "head": overview.head.hash.to_string(),
         "first_position": overview.first,
         "continued_from": state.and_then(|state| state.edge.as_ref()).map(|edge| edge.predecessor.to_string()),
+        "kind": state.and_then(|state| state.edge.as_ref()).map(|edge| edge.kind()),
+        "went_back": state.is_some_and(|state| state.went_back.is_some()),
         "import": state.and_then(|state| state.import.as_ref()),
     })
 }

@@ -5,6 +5,7 @@ mod answers;
 mod desk;
 mod documents;
 mod failures;
+mod forking;
 mod reading;
 mod repairing;
 mod replaying;

@@ -105,9 +105,8 @@ fn plan_after(transfers: &[(PlanTransfer, u64)]) -> PlanSituation {
     state.apply(&said(5, Plan::default()));
     let edges: Vec<_> = transfers
         .iter()
-        .map(|(plan, head)| match edge_with(1, 10, 2, *plan, Seq::new(*head).unwrap()).event {
-            ContinuationEvent::Continued(edge) => *edge,
-        })
+        .map(|(plan, head)| edge_with(1, 10, 2, *plan, Seq::new(*head).unwrap()).event.into_edge())
+        .map(|edge| *edge.unwrap())
         .collect();
     state.plan_situation(&edges)
 }

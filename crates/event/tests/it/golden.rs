@@ -15,7 +15,7 @@ use segue_event::{
     RunOutcome, RunQueued, RunStarted, RunWaiting, Seq, SeqRange, SessionDescribed, SessionId,
     SessionStarted, SessionTitled, Source, SourceKind, SourceTarget, StepStatus, TakenTo, Thinking,
     Timestamp, Title, TitleSource, ToolCall, ToolResult, Touched, TranscriptReceipt, Transition, Unreadable,
-    Usage, WhyOmitted, chain,
+    Usage, WentBack, WhyOmitted, chain,
 };
 
 fn seq(number: u64) -> Seq {
@@ -197,6 +197,7 @@ fn one_of_each() -> Vec<Event> {
         SessionTitled { title: Title { text: "t".to_owned(), source: TitleSource::User } }.into(),
         SessionDescribed { description: "d".to_owned() }.into(),
         model().into(),
+        WentBack { note: "no".to_owned() }.into(),
         message().into(),
         ToolResult {
             call: call.clone(),

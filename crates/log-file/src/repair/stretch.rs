@@ -267,7 +267,7 @@ fn fork_base(event: &RawEvent) -> Option<EventHash> {
     if event.kind() != Kind::SessionStarted {
         return None;
     }
-    let ContinuationEvent::Continued(edge) = event.decode_as().ok()??.event;
+    let edge = event.decode_as::<ContinuationEvent>().ok()??.event.into_edge()?;
     let is_base = edge.transition == Transition::Fork && edge.predecessor_head.seq.next() == event.header.seq;
     is_base.then_some(edge.predecessor_head.event)
 }
