@@ -27,6 +27,8 @@ pub enum ErrorKind {
     NoReceipt,
     /// The run is over, or there is none.
     NoOpenRun,
+    /// The run has not failed, or there is none.
+    NotFailed,
     /// Another host has the lease of the queue.
     NotLeaseHolder,
     /// The turn waits for results of tools.
@@ -57,6 +59,8 @@ pub(crate) enum Detail {
     NoReceipt(SessionId, Seq),
     #[error("run {0} is over, or there is no such run")]
     NoOpenRun(RunId),
+    #[error("run {0} has not failed: only one that failed or was cancelled is tried again")]
+    NotFailed(RunId),
     #[error("the queue belongs to {0}: take the lease before recovering runs")]
     NotLeaseHolder(String),
     #[error("run {0} waits for results of tools: answer its calls first")]
@@ -80,6 +84,7 @@ impl Error {
             Detail::EventNotFound(..) => ErrorKind::EventNotFound,
             Detail::NoReceipt(..) => ErrorKind::NoReceipt,
             Detail::NoOpenRun(_) => ErrorKind::NoOpenRun,
+            Detail::NotFailed(_) => ErrorKind::NotFailed,
             Detail::NotLeaseHolder(_) => ErrorKind::NotLeaseHolder,
             Detail::ResultsAwaited(_) => ErrorKind::ResultsAwaited,
             Detail::NoSuchCall(_) => ErrorKind::NoSuchCall,

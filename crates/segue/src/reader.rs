@@ -14,7 +14,7 @@ use segue_thread::{
 use crate::Error;
 use crate::error::Detail;
 use crate::queue::lease_session;
-use crate::workspace::session_state;
+use crate::workspace::{session_state, session_state_up_to};
 
 /// What a caller may read. Whatever lies outside reads as not found.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -60,6 +60,17 @@ impl Reader {
     pub fn state(&self, session: SessionId) -> Result<SessionState, Error> {
         self.check(session)?;
         Ok(session_state(&*self.log, session)?.ok_or(Detail::SessionNotFound(session))?)
+    }
+
+    /// The state of a session as it was behind one of its events.
+    ///
+    /// Where the session holds that event of another by reference, it is that one's state.
+    ///
+    /// # Errors
+    /// As [`Self::state`].
+    pub fn state_at(&self, session: SessionId, at: Seq) -> Result<SessionState, Error> {
+        self.check(session)?;
+        Ok(session_state_up_to(&*self.log, session, at)?.ok_or(Detail::SessionNotFound(session))?)
     }
 
     /// The sessions, newest first: those that began before `before`, at most `limit`.
@@ -164,8 +175,20 @@ impl Reader {
     /// # Errors
     /// If the log cannot be read. Damage is passed over; [`Self::known_damage`] tells of it.
     pub fn lineage(&self) -> Result<Lineage, Error> {
+        let end = self.log.end()?.unwrap_or(Position::FIRST);
+        self.lineage_at(end)
+    }
+
+    /// The same as it was behind a position of the log.
+    ///
+    /// # Errors
+    /// As [`Self::lineage`].
+    pub fn lineage_at(&self, at: Position) -> Result<Lineage, Error> {
         let mut lineage = Lineage::new();
         for raw in self.log.read_log(Position::FIRST)? {
+            if raw.as_ref().is_ok_and(|raw| raw.position > at) {
+                break;
+            }
             let recorded = raw.and_then(|raw| raw.decode_as::<ContinuationEvent>().map_err(LogError::codec));
             let Some(recorded) = readable(recorded)?.flatten() else { continue };
             let is_inside = match &recorded.event {

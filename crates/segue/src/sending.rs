@@ -1,11 +1,12 @@
 //! Bringing a message to a session, whatever is going on there.
 
-use segue_continuation::RunPhase;
-use segue_event::{Event, Lane, Message, MessageQueued, RunId, RunQueued, Seq, SessionId};
+use segue_continuation::{RunPhase, RunState};
+use segue_event::{Event, Lane, Message, MessageQueued, RunId, RunOutcome, RunQueued, Seq, SessionId};
 use segue_log::{Commit, Expected, NewEvent};
 
 use crate::error::Detail;
 use crate::limits::TRIES_MAX;
+use crate::turn::requeue;
 use crate::workspace::session_state;
 use crate::{Error, Workspace};
 
@@ -33,6 +34,35 @@ impl Workspace {
             }
         }
         Err(Detail::Contended { session, tries: TRIES_MAX }.into())
+    }
+
+    /// Queues a run anew that has failed or was cancelled: another run for the same message.
+    ///
+    /// # Errors
+    /// If there is no such session, the run is not over or did what it was asked, or the log failed.
+    pub fn retry_run(&self, session: SessionId, failed: RunId) -> Result<RunId, Error> {
+        for _ in 0..TRIES_MAX {
+            match self.try_to_retry(session, failed) {
+                Err(error) if error.is_contention() => {}
+                other => return other,
+            }
+        }
+        Err(Detail::Contended { session, tries: TRIES_MAX }.into())
+    }
+
+    fn try_to_retry(&self, session: SessionId, failed: RunId) -> Result<RunId, Error> {
+        let head = self.log.head(session)?.ok_or(Detail::SessionNotFound(session))?;
+        let state = session_state(&*self.log, session)?.ok_or(Detail::SessionNotFound(session))?;
+        let has_failed = |run: &&RunState| {
+            matches!(run.phase, RunPhase::Ended(RunOutcome::Failed(_) | RunOutcome::Cancelled))
+        };
+        let run = state.runs.get(&failed).filter(has_failed).ok_or(Detail::NotFailed(failed))?;
+        let now = self.host.now();
+        let again = RunId::v7(now, self.host.random());
+        let queued = requeue(again, run, 1);
+        let events = vec![NewEvent::new(now, queued)];
+        self.log.commit(Commit::new().append(session, Expected::after(head.seq), events))?;
+        Ok(again)
     }
 
     fn try_to_send(&self, session: SessionId, message: &Message, lane: Lane) -> Result<Sent, Error> {

@@ -115,6 +115,7 @@ impl Run {
             Step::Continue { session, successor, by, arguments, dry_run: true } => {
                 self.preview(session, successor, by, arguments)
             }
+            Step::RetryRun { session } => self.retry_run(session),
             Step::Fork { session, at, fork } => self.fork(session, *at, fork),
             Step::Back { session, note } => self.back(session, note),
             Step::Recall { session, text } => self.recall(session, text),
@@ -281,6 +282,17 @@ impl Run {
             Preview::WouldContinue { projection, .. } => {
                 format!("{session}: would continue in {name} with {} bytes", projection.text.len())
             }
+        });
+        Ok(())
+    }
+
+    fn retry_run(&mut self, session: &str) -> Result<(), String> {
+        let id = self.session(session)?;
+        let state = self.workspace.reader(Scope::Workspace).state(id).map_err(in_words)?;
+        let (run, _) = state.runs.last_key_value().ok_or_else(|| format!("{session} has no run"))?;
+        self.answers.push(match self.workspace.retry_run(id, *run) {
+            Ok(_) => format!("{session}: the run is queued anew"),
+            Err(error) => format!("{session}: not queued: {error}"),
         });
         Ok(())
     }

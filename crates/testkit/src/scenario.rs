@@ -147,6 +147,11 @@ pub enum Step {
         #[serde(default)]
         dry_run: bool,
     },
+    /// The newest run of a session, which has failed, is queued anew.
+    RetryRun {
+        /// Where.
+        session: String,
+    },
     /// A session is gone on with from an earlier point.
     Fork {
         /// Which one.

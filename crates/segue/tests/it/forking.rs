@@ -174,3 +174,23 @@ fn own(workspace: &Workspace, session: SessionId, from: u64) -> Vec<RawEvent> {
     let range = SeqRange { from: seq(from), ..SeqRange::ALL };
     workspace.log().read(session, range, Direction::Forward).unwrap().map(Result::unwrap).collect()
 }
+
+#[test]
+fn every_view_can_be_had_as_it_was() {
+    let workspace = workspace();
+    let first = session(&workspace, "coder");
+    talk(&workspace, first, &["one"]);
+    let described = |text: &str| segue::event::SessionDescribed { description: text.to_owned() };
+    workspace.append(first, [described("early")]).unwrap();
+    let before = workspace.log().end().unwrap().unwrap();
+    let made = continued(&workspace, first, &person("1"));
+    workspace.append(first, [described("late")]).unwrap();
+    let fork = workspace.fork(first, seq(4), "2").unwrap();
+    let reader = workspace.reader(Scope::Workspace);
+    assert_eq!(reader.state_at(first, seq(2)).unwrap().description, "");
+    assert_eq!(reader.state_at(first, seq(3)).unwrap().description, "early");
+    assert_eq!(reader.state_at(fork, seq(3)).unwrap().description, "early", "held by reference");
+    assert_eq!(reader.state(fork).unwrap().description, "late");
+    assert!(reader.lineage_at(before).unwrap().edge_into(made.successor).is_none());
+    assert!(reader.lineage().unwrap().edge_into(made.successor).is_some());
+}
