@@ -1,8 +1,13 @@
 //! A host that is gone at any step between the call of the verb and the successor's answer.
+//!
+//! First at each commit in turn, in memory; then real processes, which race on one store and are killed.
 
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
+use std::time::Duration;
 
 use segue::continuation::RunPhase;
 use segue::event::{
@@ -12,6 +17,7 @@ use segue::log::{
     ClaimKey, Commit, Committed, Depth, Direction, EventLog, Head, LogError, LogSize, MemoryLog, RawEvents,
     SessionListing, SessionPage, Wakeups,
 };
+use segue::log_file::FileLog;
 use segue::prompt::{Prompt, PromptContent, ToolContract};
 use segue::{Error, Options, Said, Scope, Setup, Step, SystemHost, ToolOutput, Turn, Workspace};
 
@@ -174,24 +180,31 @@ fn asked(log: &Arc<dyn EventLog>) -> (Workspace, SessionId) {
 
 /// Exactly one successor, its run queued once and answered once, and the predecessor's turn closed.
 fn check(workspace: &Workspace, first: SessionId, what: &str) {
-    let reader = workspace.reader(Scope::Workspace);
-    let sessions = reader.sessions(None, 100).unwrap();
+    let sessions = workspace.reader(Scope::Workspace).sessions(None, 100).unwrap();
     assert_eq!(sessions.len(), 2, "{what}: one successor");
+    check_one(workspace, first, what);
+    assert!(workspace.verify(Depth::Full, &mut |_| ()).unwrap().is_sound(), "{what}");
+}
+
+/// The same, whatever else is in the log.
+fn check_one(workspace: &Workspace, first: SessionId, what: &str) {
+    let reader = workspace.reader(Scope::Workspace);
+    let lineage = reader.lineage().unwrap();
+    let successors: Vec<_> = lineage.edges_out_of(first).map(|(successor, _)| successor).collect();
+    let [successor] = successors.as_slice() else { panic!("{what}: not one successor: {successors:?}") };
     let state = reader.state(first).unwrap();
     let phases: Vec<_> = state.runs.values().map(|run| run.phase.clone()).collect();
     assert!(
         matches!(phases.as_slice(), [RunPhase::Ended(RunOutcome::Continued(_))]),
         "{what}: the predecessor's turn is closed: {phases:?}"
     );
-    let successor = sessions.iter().map(|overview| overview.session).find(|id| *id != first).unwrap();
-    let state = reader.state(successor).unwrap();
+    let state = reader.state(*successor).unwrap();
     assert_eq!(state.runs.len(), 1, "{what}");
     assert!(state.runs.values().all(|run| run.phase == RunPhase::Ended(RunOutcome::Succeeded)), "{what}");
-    let answers = events(workspace, successor)
+    let answers = events(workspace, *successor)
         .into_iter()
         .filter(|event| matches!(event, Event::Message(message) if message.role == Role::Assistant));
     assert_eq!(answers.count(), 1, "{what}: answered once");
-    assert!(workspace.verify(Depth::Full, &mut |_| ()).unwrap().is_sound(), "{what}");
 }
 
 #[test]
@@ -234,4 +247,55 @@ fn two_hosts_that_race_make_one_successor_too() {
         host(Arc::clone(&log), "last").unwrap();
         check(&workspace, first, &format!("round {round}"));
     }
+}
+
+const STORE: &str = "SEGUE_TEST_HOST_STORE";
+const NAME: &str = "SEGUE_TEST_HOST_NAME";
+
+/// A host of its own process. As an ordinary test it has no store, and nothing to do.
+#[test]
+#[expect(clippy::disallowed_methods, reason = "the parent tells the child its store in the environment")]
+fn child() {
+    let (Some(store), Ok(name)) = (std::env::var_os(STORE), std::env::var(NAME)) else { return };
+    let log = FileLog::open(store, segue::log_file::Options::default()).unwrap();
+    // Another one may take the lease, and the runs with it.
+    drop(host(Arc::new(log), &name));
+}
+
+fn start_child(store: &Path, name: &str) -> Child {
+    Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "crash::child", "--nocapture", "--test-threads", "1"])
+        .env(STORE, store)
+        .env(NAME, name)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+#[test]
+fn processes_that_race_and_are_killed_make_one_successor_each_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("store");
+    for round in 0..12_u64 {
+        let open = || FileLog::open(&store, segue::log_file::Options::default()).unwrap();
+        let log: Arc<dyn EventLog> = Arc::new(open());
+        let (workspace, first) = asked(&log);
+        drop((workspace, log));
+        let mut children = [start_child(&store, "one"), start_child(&store, "other")];
+        // At moments that differ from round to round, whatever the children are doing then.
+        for child in &mut children {
+            thread::sleep(Duration::from_millis(round * 5 % 23));
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+        let log: Arc<dyn EventLog> = Arc::new(open());
+        host(Arc::clone(&log), "last").unwrap();
+        let workspace = Workspace::with_options(log, SystemHost, Options::default());
+        check_one(&workspace, first, &format!("round {round}"));
+    }
+    let workspace = Workspace::open_reader(&store, SystemHost, Options::default()).unwrap();
+    assert!(workspace.verify(Depth::Full, &mut |_| ()).unwrap().is_sound());
+    let sessions = workspace.reader(Scope::Workspace).sessions(None, 1_000).unwrap();
+    assert_eq!(sessions.len(), 24, "a session and a successor a round");
 }
