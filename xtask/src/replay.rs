@@ -9,8 +9,9 @@ use anyhow::{Context as _, bail};
 use segue::event::{AgentId, SessionId, Timestamp};
 use segue::log::{EventLog, MemoryLog};
 use segue::log_file::{FileLog, Options};
+use segue::prompt::PartName;
 use segue_import::{ImportOptions, Imported, import_path};
-use segue_testkit::{Importer, LogKind, Replayed, Scenario, replay_on};
+use segue_testkit::{Importer, LogKind, Replayed, Run, Scenario, replay_on};
 
 use crate::root;
 
@@ -26,8 +27,11 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "VIEW", requires = "names")]
     show: Option<String>,
     /// Runs only so many steps before showing.
-    #[arg(long, value_name = "STEPS", requires = "show")]
+    #[arg(long, value_name = "STEPS")]
     until: Option<usize>,
+    /// Tells where two prompts of a fixture begin to differ, by their numbers from 1.
+    #[arg(long, value_names = ["PROMPT", "PROMPT"], num_args = 2, requires = "names")]
+    diff: Option<Vec<usize>>,
 }
 
 /// insta reads here whether snapshots are compared or taken.
@@ -37,6 +41,9 @@ const UPDATE: &str = "INSTA_UPDATE";
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if let Some(view) = &arguments.show {
         return show(arguments, view);
+    }
+    if let Some([one, other]) = arguments.diff.as_deref() {
+        return diff(arguments, *one, *other);
     }
     let mode = if arguments.accept { "always" } else { "no" };
     if std::env::var(UPDATE).as_deref() != Ok(mode) {
@@ -52,12 +59,42 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
 }
 
-/// Prints a view as it is after some steps, on the log in memory.
-fn show(arguments: &Arguments, view: &str) -> anyhow::Result<()> {
-    for folder in fixtures(&arguments.names)? {
+/// Runs the named fixtures' steps on the log in memory, as far as they are wanted.
+fn runs(arguments: &Arguments) -> anyhow::Result<Vec<(PathBuf, Run)>> {
+    let run = |folder: PathBuf| {
         let mut scenario = Scenario::load(&folder)?;
         scenario.steps.truncate(arguments.until.unwrap_or(usize::MAX));
         let run = scenario.run(Arc::new(MemoryLog::new()), &folder, &Transcripts)?;
+        Ok((folder, run))
+    };
+    fixtures(&arguments.names)?.into_iter().map(run).collect()
+}
+
+fn diff(arguments: &Arguments, one: usize, other: usize) -> anyhow::Result<()> {
+    for (folder, run) in runs(arguments)? {
+        let prompts: Vec<_> = run.prompts().collect();
+        let prompt = |number: usize| {
+            let found = number.checked_sub(1).and_then(|index| prompts.get(index));
+            found.with_context(|| format!("{} gives out {} prompts", folder.display(), prompts.len()))
+        };
+        let ((session, left), (other_session, right)) = (prompt(one)?, prompt(other)?);
+        match left.first_difference(right) {
+            None => println!("prompts {one} and {other} are the same"),
+            Some(difference) => {
+                let name =
+                    |part: Option<PartName>| part.map_or("its end".to_owned(), |part| part.to_string());
+                let (left, right) = (name(difference.left), name(difference.right));
+                println!("prompt {one} ({session}): {left}, prompt {other} ({other_session}): {right}");
+                println!("they differ from byte {} of these on", difference.byte);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Prints a view as it is after some steps.
+fn show(arguments: &Arguments, view: &str) -> anyhow::Result<()> {
+    for (folder, run) in runs(arguments)? {
         let views = run.views()?;
         let Some(shown) = views.iter().find(|there| there.name == view) else {
             let names: Vec<_> = views.iter().map(|view| view.name).collect();

@@ -9,6 +9,11 @@ use crate::Run;
 use crate::runner::in_words;
 
 impl Run {
+    /// The prompts that were given out, in order, each with its session's name.
+    pub fn prompts(&self) -> impl Iterator<Item = (&str, &Prompt)> {
+        self.prompts.iter().map(|(session, prompt)| (session.as_str(), prompt))
+    }
+
     /// Whether the record gives every prompt again, to the byte, and each prompt is the beginning of the next one.
     pub(crate) fn check_prompts(&self) -> Result<(), String> {
         let mut of_session: BTreeMap<&str, Vec<&Prompt>> = BTreeMap::new();
