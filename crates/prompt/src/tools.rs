@@ -6,6 +6,10 @@ use serde_json::{Value, json};
 
 use crate::ToolContract;
 
+/// The names of built-in tools, those to come included: a host's own tools have others.
+pub const RESERVED: [&str; 8] =
+    ["status", "plan", "read", "delegate", "return_result", "continue_session", "recall", "recall_get"];
+
 /// The longest title that the status tool takes, in bytes.
 pub const TITLE_BYTES_MAX: usize = segue_continuation::caps::TITLE_BYTES_MAX;
 /// The longest description that the status tool takes, in bytes.

@@ -27,6 +27,8 @@ pub enum ErrorKind {
     NoReceipt,
     /// The run is over, or there is none.
     NoOpenRun,
+    /// A host's tool has the name of another one.
+    ToolNameTaken,
     /// The run has not failed, or there is none.
     NotFailed,
     /// Another host has the lease of the queue.
@@ -59,6 +61,8 @@ pub(crate) enum Detail {
     NoReceipt(SessionId, Seq),
     #[error("run {0} is over, or there is no such run")]
     NoOpenRun(RunId),
+    #[error("there is more than one tool `{0}`: give the host's own another name")]
+    ToolNameTaken(String),
     #[error("run {0} has not failed: only one that failed or was cancelled is tried again")]
     NotFailed(RunId),
     #[error("the queue belongs to {0}: take the lease before recovering runs")]
@@ -84,6 +88,7 @@ impl Error {
             Detail::EventNotFound(..) => ErrorKind::EventNotFound,
             Detail::NoReceipt(..) => ErrorKind::NoReceipt,
             Detail::NoOpenRun(_) => ErrorKind::NoOpenRun,
+            Detail::ToolNameTaken(_) => ErrorKind::ToolNameTaken,
             Detail::NotFailed(_) => ErrorKind::NotFailed,
             Detail::NotLeaseHolder(_) => ErrorKind::NotLeaseHolder,
             Detail::ResultsAwaited(_) => ErrorKind::ResultsAwaited,

@@ -9,7 +9,7 @@ mod builtin;
 mod known;
 mod obligations;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use segue_continuation::{Batch, RunPhase};
 use segue_event::{
@@ -136,8 +136,9 @@ impl Workspace {
     /// Takes up the run of a session that is next: queued, or waiting for tasks that are over now. None if there is none.
     ///
     /// # Errors
-    /// If there is no such session, or the log failed.
+    /// If there is no such session, a tool of the host has the name of another or of a built-in one, or the log failed.
     pub fn turn(&self, session: SessionId, setup: &Setup) -> Result<Option<Turn<'_>>, Error> {
+        check_names(&setup.tools)?;
         for _ in 0..TRIES_MAX {
             let head = self.log.head(session)?.ok_or(Detail::SessionNotFound(session))?;
             let known = Known::up_to(&*self.log, session, head)?.ok_or(Detail::SessionNotFound(session))?;
@@ -454,6 +455,12 @@ impl Turn<'_> {
             .is_some_and(|run| matches!(run.phase, RunPhase::Running { .. }) && run.attempt == self.attempt);
         if is_own { Ok(()) } else { Err(Detail::NoOpenRun(self.run).into()) }
     }
+}
+
+fn check_names(tools: &[ToolContract]) -> Result<(), Error> {
+    let mut names: BTreeSet<&str> = tools::RESERVED.into();
+    let taken = tools.iter().find(|tool| !names.insert(&tool.name));
+    taken.map_or(Ok(()), |tool| Err(Detail::ToolNameTaken(tool.name.clone()).into()))
 }
 
 /// The same run, queued again.

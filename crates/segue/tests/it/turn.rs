@@ -141,6 +141,17 @@ fn the_built_in_tools_write_what_they_are_asked_to() {
 }
 
 #[test]
+fn a_hosts_tools_have_names_of_their_own() {
+    let (workspace, first) = asked("hello");
+    let named = |name: &str| ToolContract::new(name, "", &serde_json::json!({}));
+    for names in [["bash", "bash"], ["bash", "recall"]] {
+        let setup = Setup { tools: names.map(named).to_vec(), ..setup() };
+        let Err(error) = workspace.turn(first, &setup) else { panic!("{names:?}") };
+        assert_eq!(error.kind(), ErrorKind::ToolNameTaken);
+    }
+}
+
+#[test]
 fn a_users_title_stays() {
     let (workspace, first) = asked("hello");
     let title = segue::event::Title { text: "Mine".to_owned(), source: segue::event::TitleSource::User };
