@@ -135,6 +135,15 @@ pub struct Usage {
     pub cache_write: Option<u64>,
 }
 
+impl Usage {
+    /// Tokens of the prompt: uncached, read from the cache, and written to it; none if none of them was counted.
+    pub fn prompt_tokens(&self) -> Option<u64> {
+        let parts = [self.input, self.cache_read, self.cache_write];
+        let is_known = parts.iter().any(Option::is_some);
+        is_known.then(|| parts.into_iter().flatten().fold(0, u64::saturating_add))
+    }
+}
+
 /// A provider and its name of a model.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub struct ModelName {

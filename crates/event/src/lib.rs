@@ -47,7 +47,7 @@ pub use id::{AgentId, BlobId, ContinuationId, EventHash, IdError, RunId, Session
 pub use import::{Hole, ImportProgress, ImportSource, ImportedLine, LineNumber, SourceKind};
 pub use manifest::{
     ByteRange, Cut, Digest, Handoff, Included, Manifest, Omitted, OmittedItem, PlanTransfer, ProjectionPart,
-    Source, SourceTarget, WhyOmitted,
+    Recommended, Source, SourceTarget, WhyOmitted, WhyRecommended,
 };
 pub use number::{Position, Seq, SeqRange};
 pub use plan::{Plan, PlanStep, StepStatus};

@@ -15,8 +15,10 @@ pub struct Manifest {
     pub budget_bytes: u64,
     /// The agent's or person's prose.
     pub handoff: Handoff,
-    /// What was cited, in the order given.
+    /// What the agent or person cited, in the order given.
     pub sources: Vec<Source>,
+    /// What the runtime recommended beside that, the best first.
+    pub recommended: Vec<Recommended>,
     /// The pieces of the text in order; together they are all of it.
     pub parts: Vec<ProjectionPart>,
     /// Every line of a transcript that is rendered, range by range.
@@ -109,10 +111,67 @@ pub enum SourceTarget {
     },
 }
 
+/// A range that the runtime thinks worth citing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Recommended {
+    /// The session.
+    pub thread: SessionId,
+    /// The events.
+    pub range: SeqRange,
+    /// Why.
+    pub why: WhyRecommended,
+}
+
+/// Why a range is worth citing, as far as the runtime can tell without a model.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WhyRecommended {
+    /// An earlier projection left it out, and it was read back again and again.
+    LeftOutBefore,
+    /// It was read back again and again.
+    RecalledOften,
+    /// A person corrects the agent.
+    Correction,
+    /// Something was not allowed.
+    Denial,
+    /// Something failed, with the exact text.
+    Error,
+    /// Something was decided.
+    Decision,
+    /// How a file was changed last.
+    EditedFile,
+}
+
+impl WhyRecommended {
+    /// Every reason, in the order in which they come first.
+    pub const ALL: [Self; 7] = [
+        Self::LeftOutBefore,
+        Self::RecalledOften,
+        Self::Correction,
+        Self::Denial,
+        Self::Error,
+        Self::Decision,
+        Self::EditedFile,
+    ];
+
+    /// The reason in words.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::LeftOutBefore => "left out before, and read back often",
+            Self::RecalledOften => "read back often",
+            Self::Correction => "a correction",
+            Self::Denial => "a denial",
+            Self::Error => "an error",
+            Self::Decision => "a decision",
+            Self::EditedFile => "an edited file",
+        }
+    }
+}
+
 /// One stretch of the rendered text.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ProjectionPart {
-    /// What it is: `lineage`, `handoff`, `sources`, `excerpt`, `recent`, `earlier`, `not_loaded`.
+    /// What it is: `lineage`, `handoff`, `sources`, `excerpt`, `recommended`, `recent`, `earlier`, `not_loaded`.
     pub name: String,
     /// Its size and hash.
     pub digest: Digest,

@@ -8,7 +8,8 @@ use crate::lineage::{render_earlier, render_lineage};
 use crate::not_loaded::{RESERVE_BYTES, render_not_loaded};
 use crate::ranges::subtract;
 use crate::recent::{RecentExchanges, render_recent};
-use crate::{COMPILER, CutEntry, Input, Recipe};
+use crate::recommended::render_recommended;
+use crate::{COMPILER, CutEntry, Input, Recipe, RecommendedRange};
 use segue_event::{
     Digest, Manifest, Omitted, OmittedItem, ProjectionPart, Seq, SeqRange, SessionId, SourceTarget,
     WhyOmitted,
@@ -64,24 +65,27 @@ pub fn compile(input: &Input) -> (Projection, Vec<Diagnostic>) {
     let cited_max = left.min(budget * recipe.cited_percent_max / 100);
     let origin = &input.origin;
     let excerpts = render_excerpts(&input.cited, origin.predecessor, origin.initiating, cited_max);
+    let room = Room { bytes: left, cited_bytes: cited_max }.without(excerpts.bytes());
+    let offered = input.recommended.get(..recipe.recommended_max).unwrap_or(&input.recommended);
+    let recommended = recommend(input, offered, &excerpts, recipe, room);
     excerpts.frames.iter().for_each(|frame| text.push("excerpt", frame));
+    recommended.frames.iter().for_each(|frame| text.push("recommended", frame));
 
-    let left = budget.saturating_sub(text.len() + earlier.len() + RESERVE_BYTES);
-    let cited = excerpts.shown_of(origin.predecessor);
-    let candidates = candidates(input, &cited).take(recipe.recent_entries_max);
-    let recent = render_recent(origin.predecessor, candidates, &cited, left);
+    let shown = [&excerpts, &recommended].map(|shown| shown.shown_of(origin.predecessor)).concat();
+    let recent = recent(input, &shown, recipe, room.bytes.saturating_sub(recommended.bytes()));
     text.push("recent", &recent.frame);
     text.push("earlier", &earlier);
 
-    let diagnostics = diagnose(input, &excerpts, &cited, &recent);
-    let omitted = omitted(input, &excerpts, &recent);
+    let diagnostics = diagnose(input, &excerpts, &shown, &recent);
+    let omitted = omitted(input, &[&excerpts, &recommended], &recent);
     text.push("not_loaded", &render_not_loaded(&omitted));
-    let included = excerpts.included.into_iter().chain(recent.included).collect();
+    let included = [excerpts.included, recommended.included, recent.included].concat();
     let manifest = Manifest {
         compiler: COMPILER,
         budget_bytes: budget as u64,
         handoff: input.admitted.handoff.clone(),
         sources: input.admitted.sources.clone(),
+        recommended: offered.iter().map(|range| range.recommended).collect(),
         parts: text.parts,
         included,
         omitted,
@@ -113,6 +117,49 @@ impl Text {
     }
 }
 
+/// The bytes that are free for lines of transcripts.
+#[derive(Clone, Copy)]
+struct Room {
+    /// For all of them.
+    bytes: usize,
+    /// Of those, for what is cited or recommended.
+    cited_bytes: usize,
+}
+
+impl Room {
+    fn without(self, bytes: usize) -> Self {
+        Self { bytes: self.bytes.saturating_sub(bytes), cited_bytes: self.cited_bytes.saturating_sub(bytes) }
+    }
+}
+
+/// Fills the room that is left for excerpts with what is recommended, and is not among the recent exchanges anyway.
+///
+/// The exchanges that fit beside full excerpts are sure to be shown, and read better in their place.
+fn recommend(
+    input: &Input,
+    offered: &[RecommendedRange],
+    excerpts: &Excerpts,
+    recipe: Recipe,
+    room: Room,
+) -> Excerpts {
+    if offered.is_empty() {
+        return Excerpts::default();
+    }
+    let origin = &input.origin;
+    let cited = excerpts.shown_of(origin.predecessor);
+    let sure = recent(input, &cited, recipe, room.bytes.saturating_sub(room.cited_bytes));
+    let sure = SeqRange::new(sure.oldest_shown.unwrap_or(origin.initiating), origin.initiating);
+    let own = sure.into_iter().chain(input.recent.projection.map(SeqRange::one));
+    let mut shown = excerpts.included_ranges();
+    shown.extend(own.map(|range| (origin.predecessor, range)));
+    render_recommended(offered, shown, room.cited_bytes)
+}
+
+fn recent(input: &Input, shown: &[SeqRange], recipe: Recipe, bytes_max: usize) -> RecentExchanges {
+    let candidates = candidates(input, shown).take(recipe.recent_entries_max);
+    render_recent(input.origin.predecessor, candidates, shown, bytes_max)
+}
+
 /// The entries that can be shown as recent exchanges, newest first.
 fn candidates<'a>(input: &'a Input, cited: &'a [SeqRange]) -> impl Iterator<Item = &'a CutEntry> {
     let is_candidate = |entry: &&CutEntry| {
@@ -125,11 +172,12 @@ fn candidates<'a>(input: &'a Input, cited: &'a [SeqRange]) -> impl Iterator<Item
 }
 
 /// Everything that was cited or could have been shown, and is not; each event once.
-fn omitted(input: &Input, excerpts: &Excerpts, recent: &RecentExchanges) -> Vec<Omitted> {
-    let mut list = LeftOut { items: linked_only(input), accounted: excerpts.included_ranges() };
+fn omitted(input: &Input, excerpts: &[&Excerpts], recent: &RecentExchanges) -> Vec<Omitted> {
+    let accounted = excerpts.iter().flat_map(|excerpts| excerpts.included_ranges()).collect();
+    let mut list = LeftOut { items: linked_only(input), accounted };
     let predecessor = input.origin.predecessor;
     list.accounted.extend(recent.included.iter().map(|included| (predecessor, included.range)));
-    for (thread, range, why) in &excerpts.omitted {
+    for (thread, range, why) in excerpts.iter().flat_map(|excerpts| &excerpts.omitted) {
         list.leave_out(*thread, Some(*range), *why);
     }
     let initiating = input.origin.initiating;

@@ -62,6 +62,11 @@ impl Excerpts {
         self.included.iter().map(|included| (included.thread, included.range)).collect()
     }
 
+    /// The bytes of all frames.
+    pub(crate) fn bytes(&self) -> usize {
+        self.frames.iter().map(String::len).sum()
+    }
+
     /// Accounts for a rendered group: an item for each stretch of it that is really shown.
     fn include(&mut self, group: &Group<'_>, hidden: Option<SeqRange>) {
         for stretch in subtract(group.range, hidden.as_slice()) {

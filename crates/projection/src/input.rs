@@ -1,6 +1,6 @@
 //! What a projection is compiled from.
 
-use segue_event::{ContinuationId, PlanTransfer, Position, Reason, Seq, SeqRange, SessionId};
+use segue_event::{ContinuationId, PlanTransfer, Position, Reason, Recommended, Seq, SeqRange, SessionId};
 use segue_frame::{Entry, Part};
 
 use crate::{Admitted, RECENT_TEXT_CHARS_MAX};
@@ -14,6 +14,8 @@ pub struct Input {
     pub admitted: Admitted,
     /// The cited ranges of sessions, in the order of the sources.
     pub cited: Vec<CitedRange>,
+    /// What the runtime recommends beside them, the best first, at most as many as the recipe takes.
+    pub recommended: Vec<RecommendedRange>,
     /// The predecessor's transcript before the initiating message.
     pub recent: Recent,
     /// The newest event of the predecessor.
@@ -56,12 +58,21 @@ pub struct CitedRange {
     pub cited: Cited,
 }
 
+/// A range of a session that the runtime recommends.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RecommendedRange {
+    /// Which one, and why.
+    pub recommended: Recommended,
+    /// What was read there; too large beyond [`crate::RECOMMENDED_BYTES_MAX`].
+    pub cited: Cited,
+}
+
 /// What was read of a cited range.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Cited {
     /// All entries of the range, oldest first.
     Entries(Vec<Entry>),
-    /// It is larger than any budget allows; reading stopped.
+    /// It is larger than can be shown; reading stopped.
     TooLarge,
 }
 

@@ -8,22 +8,33 @@
 //!
 //! The same input gives the same bytes, on any machine; [`COMPILER`] counts the versions of the output.
 //!
+//! Around a continuation: [`estimate()`] says beforehand what it would cost, [`Worth`] keeps up what is worth citing,
+//! and [`Audit`] counts afterwards what was read back.
+//!
 //! Pure functions on values; nothing here does I/O.
 
 mod admit;
+mod audit;
 mod compile;
+mod estimate;
 mod excerpts;
 mod input;
 mod lineage;
 mod not_loaded;
+mod phrases;
 mod ranges;
 mod recent;
 mod recipe;
+mod recommended;
+mod worth;
 
 pub use admit::{Admitted, Sizes, admit, measure};
+pub use audit::{Audit, AuditedSource, CitedBy, Fate};
 pub use compile::{Diagnostic, Projection, compile};
-pub use input::{Cited, CitedRange, CutEntry, EarlierHandoff, Input, Origin, Recent};
-pub use recipe::{RECENT_TEXT_CHARS_MAX, Recipe};
+pub use estimate::{BYTES_PER_TOKEN, Estimate, Loaded, Measured, Staying, estimate};
+pub use input::{Cited, CitedRange, CutEntry, EarlierHandoff, Input, Origin, Recent, RecommendedRange};
+pub use recipe::{RECENT_TEXT_CHARS_MAX, RECOMMENDED_BYTES_MAX, Recipe};
+pub use worth::{READ_EVENTS_MAX, READ_OFTEN, READINGS_MAX, RECOMMENDED_EACH_MAX, REMEMBERED_MAX, Worth};
 
 /// The version of the compiler. It goes up whenever the same input would give other bytes.
-pub const COMPILER: u32 = 1;
+pub const COMPILER: u32 = 2;

@@ -26,10 +26,8 @@ impl ContextMeter {
     ///
     /// The prompt is its uncached input, what was read from the cache, and what was written to it.
     pub fn read(usage: &Usage, window_tokens: u64) -> Option<Self> {
-        let parts = [usage.input, usage.cache_read, usage.cache_write];
-        let is_known = window_tokens > 0 && parts.iter().any(Option::is_some);
-        let tokens = parts.into_iter().flatten().fold(0_u64, u64::saturating_add);
-        is_known.then_some(Self { tokens, window: window_tokens })
+        let tokens = usage.prompt_tokens()?;
+        (window_tokens > 0).then_some(Self { tokens, window: window_tokens })
     }
 
     /// Tokens of the prompt.

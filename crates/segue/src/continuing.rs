@@ -8,13 +8,14 @@ use segue_continuation::{
     View, decide, normalise,
 };
 use segue_event::{
-    Author, Block, ContinuationEvent, ContinuationId, EventRef, Kind, KindSet, Message, Recorded, Seq,
-    SeqRange, SessionId, SourceTarget, TranscriptEvent,
+    Author, Block, ContinuationEvent, ContinuationId, EventRef, Kind, KindSet, Message, Recommended,
+    Recorded, Seq, SeqRange, SessionId, SourceTarget, TranscriptEvent,
 };
 use segue_log::{Direction, EventLog, LogError, LogErrorKind, read_through};
-use segue_projection::{Diagnostic, Origin, Projection, admit, compile, measure};
+use segue_projection::{Diagnostic, Estimate, Origin, Projection, Recipe, admit, compile, estimate, measure};
 
 use crate::error::Detail;
+use crate::estimating::{message_bytes, staying};
 use crate::gather::{Given, gather};
 use crate::limits::TRIES_MAX;
 use crate::workspace::session_state;
@@ -51,6 +52,8 @@ pub enum Preview {
         projection: Box<Projection>,
         /// What is worth knowing about it.
         diagnostics: Vec<Diagnostic>,
+        /// What it would cost, against staying.
+        estimate: Box<Estimate>,
     },
     /// This asker has its successor already.
     Replay(Replayed),
@@ -101,10 +104,15 @@ impl Workspace {
         Ok(match self.prepare(predecessor, asker, arguments)? {
             Prepared::Replay(replayed) => Preview::Replay(replayed),
             Prepared::Refuse(refusal, _) => Preview::WouldRefuse(refusal),
-            Prepared::Continue(ready) => Preview::WouldContinue {
-                projection: Box::new(ready.projection),
-                diagnostics: ready.diagnostics,
-            },
+            Prepared::Continue(ready) => {
+                let staying = staying(&*self.log, predecessor)?;
+                let estimate = estimate(&ready.projection, message_bytes(&ready.message.event), staying);
+                Preview::WouldContinue {
+                    projection: Box::new(ready.projection),
+                    diagnostics: ready.diagnostics,
+                    estimate: Box::new(estimate),
+                }
+            }
         })
     }
 
@@ -191,10 +199,12 @@ impl Workspace {
             predecessor_title: predecessor.title.text.clone(),
             initiating: initiating.seq,
         };
+        let recommended = self.recommended(&predecessor, &origin, head)?;
         let given = Given {
             origin: origin.clone(),
             admitted,
             sources: &request.sources,
+            recommended: &recommended,
             budget,
             predecessor: &predecessor,
             head,
@@ -214,6 +224,24 @@ impl Workspace {
             diagnostics,
             now,
         })))
+    }
+
+    /// What the runtime recommends, as much as the recipe takes. The message that follows in full is not among it.
+    fn recommended(
+        &self,
+        predecessor: &SessionState,
+        origin: &Origin,
+        head: EventRef,
+    ) -> Result<Vec<Recommended>, LogError> {
+        let max = Recipe::of(origin.reason).recommended_max;
+        if max == 0 {
+            return Ok(Vec::new());
+        }
+        let initiating = (origin.predecessor, SeqRange::one(origin.initiating));
+        let mut recommended = self.worth.recommend(&*self.log, predecessor, head.seq)?;
+        recommended.retain(|recommended| (recommended.thread, recommended.range) != initiating);
+        recommended.truncate(max);
+        Ok(recommended)
     }
 }
 

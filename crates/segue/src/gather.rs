@@ -3,11 +3,14 @@
 use std::collections::BTreeSet;
 
 use segue_continuation::{Budget, SessionState};
-use segue_event::{EventRef, PlanTransfer, Position, Seq, SeqRange, SessionId, Source, SourceTarget};
+use segue_event::{
+    EventRef, PlanTransfer, Position, Recommended, Seq, SeqRange, SessionId, Source, SourceTarget,
+};
 use segue_frame::Entry;
 use segue_log::{Direction, EventLog, LogError};
 use segue_projection::{
-    Admitted, Cited, CitedRange, CutEntry, EarlierHandoff, Input, Origin, Recent, Recipe,
+    Admitted, Cited, CitedRange, CutEntry, EarlierHandoff, Input, Origin, RECOMMENDED_BYTES_MAX, Recent,
+    Recipe, RecommendedRange,
 };
 use segue_thread::entries;
 
@@ -19,6 +22,7 @@ pub(crate) struct Given<'a> {
     pub(crate) origin: Origin,
     pub(crate) admitted: Admitted,
     pub(crate) sources: &'a [Source],
+    pub(crate) recommended: &'a [Recommended],
     pub(crate) budget: Budget,
     pub(crate) predecessor: &'a SessionState,
     pub(crate) head: EventRef,
@@ -29,9 +33,12 @@ pub(crate) struct Given<'a> {
 /// Reads what the compiler needs: bounded by the budget and the recipe, however long the sessions are.
 pub(crate) fn gather(log: &dyn EventLog, given: Given<'_>) -> Result<Input, LogError> {
     let cited = cited(log, given.sources, given.budget)?;
+    let recommended = recommended(log, given.recommended)?;
     let recipe = Recipe::of(given.origin.reason);
-    // What is cited, or is the predecessor's own projection, is no candidate; read that much more.
-    let wanted = recipe.recent_entries_max + cited_entries(&cited, given.origin.predecessor) + 1;
+    // What is cited or recommended, or is the predecessor's own projection, is no candidate; read that much more.
+    let all = cited.iter().map(|range| (range.thread, &range.cited));
+    let all = all.chain(recommended.iter().map(|range| (range.recommended.thread, &range.cited)));
+    let wanted = recipe.recent_entries_max + entries_of(given.origin.predecessor, all) + 1;
     let edge = given.predecessor.edge.as_ref();
     let was_continued = edge.is_some_and(|edge| edge.handover().is_some());
     let recent = Recent {
@@ -43,6 +50,7 @@ pub(crate) fn gather(log: &dyn EventLog, given: Given<'_>) -> Result<Input, LogE
         origin: given.origin,
         admitted: given.admitted,
         cited,
+        recommended,
         recent,
         head: given.head.seq,
         plan: given.plan,
@@ -50,11 +58,11 @@ pub(crate) fn gather(log: &dyn EventLog, given: Given<'_>) -> Result<Input, LogE
     })
 }
 
-/// How many different entries of a session are cited.
-fn cited_entries(cited: &[CitedRange], thread: SessionId) -> usize {
+/// How many different entries of a session were read.
+fn entries_of<'a>(thread: SessionId, read: impl Iterator<Item = (SessionId, &'a Cited)>) -> usize {
     let mut seqs = BTreeSet::new();
-    for range in cited.iter().filter(|range| range.thread == thread) {
-        if let Cited::Entries(entries) = &range.cited {
+    for (_, cited) in read.filter(|(other, _)| *other == thread) {
+        if let Cited::Entries(entries) = cited {
             seqs.extend(entries.iter().map(|entry| entry.seq));
         }
     }
@@ -74,23 +82,32 @@ fn cited(log: &dyn EventLog, sources: &[Source], budget: Budget) -> Result<Vec<C
     });
     ranges
         .map(|(source, thread, range)| {
-            let cited = read_whole(entries(log, thread, range, Direction::Forward)?, budget)?;
+            let cited = read_whole(entries(log, thread, range, Direction::Forward)?, budget.bytes())?;
             Ok(CitedRange { source, thread, range, cited })
         })
         .collect()
 }
 
-/// Reads entries until they are all there, or until no budget could hold them.
+fn recommended(log: &dyn EventLog, ranges: &[Recommended]) -> Result<Vec<RecommendedRange>, LogError> {
+    let read = |recommended: &Recommended| {
+        let entries = entries(log, recommended.thread, recommended.range, Direction::Forward)?;
+        let cited = read_whole(entries, RECOMMENDED_BYTES_MAX)?;
+        Ok(RecommendedRange { recommended: *recommended, cited })
+    };
+    ranges.iter().map(read).collect()
+}
+
+/// Reads entries until they are all there, or until they are more than can be shown.
 fn read_whole(
     entries: impl Iterator<Item = Result<Entry, LogError>>,
-    budget: Budget,
+    bytes_max: usize,
 ) -> Result<Cited, LogError> {
     let mut whole = Vec::new();
     let mut bytes = 0;
     for entry in entries {
         let entry = entry?;
         bytes += entry.parts.iter().map(|part| part.text.len()).sum::<usize>();
-        if bytes > budget.bytes() {
+        if bytes > bytes_max {
             return Ok(Cited::TooLarge);
         }
         whole.push(entry);

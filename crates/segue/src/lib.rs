@@ -29,10 +29,12 @@
 //! [`projection`], [`prompt`], [`thread`](mod@thread).
 
 mod asker;
+mod auditing;
 mod claims;
 mod continuing;
 mod delegating;
 mod error;
+mod estimating;
 mod forking;
 mod gather;
 mod host;
@@ -41,6 +43,7 @@ mod memory;
 mod queue;
 mod reader;
 mod receipts;
+mod recommending;
 mod recompile;
 mod said;
 mod sending;
@@ -59,6 +62,7 @@ pub use segue_prompt as prompt;
 pub use segue_thread as thread;
 
 pub use asker::{Asker, ToolCaller};
+pub use auditing::Audited;
 pub use continuing::{ContinuedSession, Outcome, Preview};
 pub use delegating::{Delegated, Task};
 pub use error::{Error, ErrorKind};

@@ -11,3 +11,9 @@ pub const READ_BYTES_MAX: usize = 64 * 1_024;
 
 /// How often a commit is tried anew because somebody else wrote to the session meanwhile.
 pub const TRIES_MAX: u32 = 64;
+
+/// How many of a session's newest events tell what of it is worth citing.
+pub const LOOK_BACK_EVENTS: u64 = 4_096;
+
+/// For how many sessions a workspace keeps in memory what is worth citing; of others it is found anew.
+pub const WORTH_KEPT_MAX: usize = 64;

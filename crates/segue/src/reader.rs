@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use segue_continuation::{Lineage, SessionState};
-use segue_event::{AgentId, ContinuationEvent, Fold as _, Position, Seq, SeqRange, SessionEvent, SessionId};
+use segue_event::{
+    AgentId, ContinuationEvent, Fold as _, Position, Recommended, Seq, SeqRange, SessionEvent, SessionId,
+};
 use segue_frame::Entry;
 use segue_log::{EventLog, Head, LogError, LogErrorKind, SessionListing, SessionPage, first_event};
 use segue_thread::{
@@ -14,6 +16,7 @@ use segue_thread::{
 use crate::Error;
 use crate::error::Detail;
 use crate::queue::lease_session;
+use crate::recommending::WorthKept;
 use crate::workspace::{session_state, session_state_up_to};
 
 /// What a caller may read. Whatever lies outside reads as not found.
@@ -31,7 +34,8 @@ pub enum Scope {
 
 /// Reads sessions inside a scope. Reading writes nothing.
 pub struct Reader {
-    log: Arc<dyn EventLog>,
+    pub(crate) log: Arc<dyn EventLog>,
+    worth: Arc<WorthKept>,
     scope: Scope,
 }
 
@@ -49,8 +53,8 @@ pub struct Overview {
 }
 
 impl Reader {
-    pub(crate) fn new(log: Arc<dyn EventLog>, scope: Scope) -> Self {
-        Self { log, scope }
+    pub(crate) fn new(log: Arc<dyn EventLog>, worth: Arc<WorthKept>, scope: Scope) -> Self {
+        Self { log, worth, scope }
     }
 
     /// The state of a session.
@@ -120,6 +124,24 @@ impl Reader {
     pub fn entry(&self, session: SessionId, seq: Seq) -> Result<Entry, Error> {
         self.check(session)?;
         Ok(entry(&*self.log, session, seq)?)
+    }
+
+    /// What of a session is worth citing in a handoff, the best first, judged by its newest
+    /// [`LOOK_BACK_EVENTS`](crate::limits::LOOK_BACK_EVENTS) events without a model: corrections and denials, errors,
+    /// decisions, changes of files, and what was read back often. These are heuristics for English.
+    ///
+    /// # Errors
+    /// If there is no such session in the scope, or the log cannot be read.
+    pub fn recommend(&self, session: SessionId) -> Result<Vec<Recommended>, Error> {
+        let state = self.state(session)?;
+        let head = self.log.head(session)?.ok_or(Detail::SessionNotFound(session))?;
+        let mut inside = Vec::new();
+        for recommended in self.worth.recommend(&*self.log, &state, head.seq)? {
+            if self.is_inside(recommended.thread)? {
+                inside.push(recommended);
+            }
+        }
+        Ok(inside)
     }
 
     /// Finds a literal text in a session and its ancestors, as far as the scope reaches.
@@ -217,7 +239,7 @@ impl Reader {
         if self.is_inside(session)? { Ok(()) } else { Err(Detail::SessionNotFound(session).into()) }
     }
 
-    fn is_inside(&self, session: SessionId) -> Result<bool, ThreadError> {
+    pub(crate) fn is_inside(&self, session: SessionId) -> Result<bool, ThreadError> {
         match &self.scope {
             Scope::Workspace => Ok(true),
             Scope::Agent(agent) => Ok(agent_of(&*self.log, session)?.as_ref() == Some(agent)),

@@ -86,6 +86,7 @@ fn compile_again(log: &dyn EventLog, edge: &Edge, handover: &Handover) -> Result
         origin,
         admitted,
         sources: &manifest.sources,
+        recommended: &manifest.recommended,
         budget,
         predecessor: &predecessor,
         head: edge.predecessor_head,

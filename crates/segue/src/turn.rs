@@ -227,6 +227,8 @@ impl Turn<'_> {
         let receipt = prompt.receipt(&about, self.known.digest);
         self.keep_fixed_parts(&prompt)?;
         self.commit_when(Commit::without_waiting, |_| Ok(vec![receipt.clone().into()]))?;
+        // Beside the call of a model this is nothing; at the switch it would be waited for.
+        self.workspace.worth.keep_up(&*self.workspace.log, &self.known.state, self.known.head.seq)?;
         Ok(prompt)
     }
 

@@ -17,6 +17,7 @@ use segue_log::{
 use segue_log_file::FileLog;
 
 use crate::error::Detail;
+use crate::recommending::WorthKept;
 use crate::{Error, Host, Reader, Scope};
 
 /// How many blobs a process remembers to have kept.
@@ -29,6 +30,7 @@ pub struct Workspace {
     pub(crate) options: Options,
     /// Blobs that this process is known to have kept, so that what every prompt begins with is not kept again.
     kept: Mutex<BTreeSet<BlobId>>,
+    pub(crate) worth: Arc<WorthKept>,
 }
 
 /// How a workspace behaves.
@@ -93,7 +95,7 @@ impl Workspace {
 
     /// A workspace on a log that is shared with others.
     pub fn with_options(log: Arc<dyn EventLog>, host: impl Host + 'static, options: Options) -> Self {
-        Self { log, host: Box::new(host), options, kept: Mutex::default() }
+        Self { log, host: Box::new(host), options, kept: Mutex::default(), worth: Arc::default() }
     }
 
     /// The log underneath, for typed streams and for writing what this API has no word for.
@@ -157,7 +159,7 @@ impl Workspace {
 
     /// Reads inside a scope.
     pub fn reader(&self, scope: Scope) -> Reader {
-        Reader::new(Arc::clone(&self.log), scope)
+        Reader::new(Arc::clone(&self.log), Arc::clone(&self.worth), scope)
     }
 
     /// Checks the record, and tells `progress` how far it has come, in events.

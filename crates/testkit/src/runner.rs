@@ -6,17 +6,18 @@ use std::sync::Arc;
 
 use segue::continuation::Batch;
 use segue::event::{
-    AgentId, Author, Block, CallRef, CallSite, Lane, Message, Plan, PlanStep, ResultStatus, Role, RunEnded,
-    RunId, RunOutcome, RunQueued, RunStarted, Seq, SessionId, Thinking, Title, TitleSource, ToolCall,
-    ToolResult,
+    AgentId, Author, Block, CallRef, CallSite, Lane, Message, Plan, PlanStep, Recommended, ResultStatus,
+    Role, RunEnded, RunId, RunOutcome, RunQueued, RunStarted, Seq, SeqRange, SessionId, SourceTarget,
+    Thinking, Title, TitleSource, ToolCall, ToolResult, Touched, Usage,
 };
 use segue::log::EventLog;
+use segue::projection::{AuditedSource, Estimate};
 use segue::prompt::Prompt;
 use segue::thread::RecallLimits;
 use segue::{Asker, Host as _, NewSession, Options, Outcome, Preview, Scope, Task, ToolCaller, Workspace};
 use serde_json::Value;
 
-use crate::scenario::{Call, PlanLine};
+use crate::scenario::{Call, PlanLine, TouchedLine};
 use crate::{Caller, FixedHost, Scenario, Step};
 
 /// Brings a transcript of another program into a log. The testkit knows no formats; who does, passes one in.
@@ -98,9 +99,12 @@ impl Run {
                 self.start(session, agent, title, *titled_by_user)
             }
             Step::Say { session, author, text } => self.say(session, author, text),
-            Step::Reply { session, text, thinking, calls } => self.reply(session, text, thinking, calls),
-            Step::Result { session, call, tool, text, failed } => {
-                self.result(session, call, tool, text, *failed)
+            Step::Reply { session, text, thinking, calls, prompt_tokens } => {
+                self.reply(session, text, thinking, calls, *prompt_tokens)
+            }
+            Step::Result { session, call, tool, text, failed, touched } => {
+                let status = if *failed { ResultStatus::Error } else { ResultStatus::Ok };
+                self.result(session, call, (tool, text), status, touched)
             }
             Step::Send { session, text } => self.send(session, text),
             Step::Turn { session, script, successor, then } => self.turn(session, script, successor, *then),
@@ -119,6 +123,8 @@ impl Run {
             Step::Fork { session, at, fork } => self.fork(session, *at, fork),
             Step::Back { session, note } => self.back(session, note),
             Step::Recall { session, text } => self.recall(session, text),
+            Step::Recommend { session } => self.recommend(session),
+            Step::Audit { session } => self.audit(session),
             Step::Import { session, file } => {
                 let id = importer.import(&**self.workspace.log(), &self.folder.join(file))?;
                 self.sessions.insert(session.clone(), id);
@@ -152,9 +158,17 @@ impl Run {
         Ok(())
     }
 
-    fn reply(&mut self, session: &str, text: &str, thinking: &str, calls: &[Call]) -> Result<(), String> {
+    fn reply(
+        &mut self,
+        session: &str,
+        text: &str,
+        thinking: &str,
+        calls: &[Call],
+        prompt_tokens: Option<u64>,
+    ) -> Result<(), String> {
         let id = self.session(session)?;
         let mut message = Message::text(Role::Assistant, Author::Agent, text);
+        message.usage = prompt_tokens.map(|tokens| Usage { input: Some(tokens), ..Usage::default() });
         if !thinking.is_empty() {
             let thinking = Thinking { text: thinking.to_owned(), signature: String::new() };
             message.blocks.insert(0, Block::Thinking(thinking));
@@ -179,22 +193,28 @@ impl Run {
         &mut self,
         session: &str,
         call: &str,
-        tool: &str,
-        text: &str,
-        failed: bool,
+        (tool, text): (&str, &str),
+        status: ResultStatus,
+        touched: &[TouchedLine],
     ) -> Result<(), String> {
         let id = self.session(session)?;
+        let touched = touched.iter().map(|line| self.touched(line)).collect::<Result<_, _>>()?;
         let result = ToolResult {
             call: self.call(id, call),
             tool: tool.to_owned(),
-            status: if failed { ResultStatus::Error } else { ResultStatus::Ok },
+            status,
             blocks: vec![Block::Text(text.to_owned())],
-            touched: Vec::new(),
+            touched,
             continuation: None,
             provenance: None,
         };
         self.workspace.append(id, [result]).map_err(in_words)?;
         Ok(())
+    }
+
+    fn touched(&self, line: &TouchedLine) -> Result<Touched, String> {
+        let range = SeqRange::new(line.from, line.to).ok_or("a range ends before it begins")?;
+        Ok(Touched { thread: self.session(&line.session)?, range })
     }
 
     fn plan(&mut self, session: &str, steps: &[PlanLine]) -> Result<(), String> {
@@ -279,8 +299,12 @@ impl Run {
             Preview::Replay(replayed) => {
                 format!("{session}: is continued already, in {}", replayed.successor)
             }
-            Preview::WouldContinue { projection, .. } => {
-                format!("{session}: would continue in {name} with {} bytes", projection.text.len())
+            Preview::WouldContinue { projection, estimate, .. } => {
+                let bytes = projection.text.len();
+                format!(
+                    "{session}: would continue in {name} with {bytes} bytes\n{}",
+                    show_estimate(&estimate)
+                )
             }
         });
         Ok(())
@@ -328,6 +352,26 @@ impl Run {
         Ok(())
     }
 
+    fn recommend(&mut self, session: &str) -> Result<(), String> {
+        let id = self.session(session)?;
+        let reader = self.workspace.reader(Scope::Chain(id));
+        let recommended = reader.recommend(id).map_err(in_words)?;
+        let lines = recommended.iter().map(|Recommended { thread, range, why }| {
+            format!("\n  thread:{thread} [{range}]: {}", why.as_str())
+        });
+        self.answers.push(format!("{session}: worth citing{}", lines.collect::<String>()));
+        Ok(())
+    }
+
+    fn audit(&mut self, session: &str) -> Result<(), String> {
+        let id = self.session(session)?;
+        let audited = self.workspace.reader(Scope::Workspace).audit(id).map_err(in_words)?;
+        let lines = audited.audit.sources().iter().map(show_source);
+        let sessions = audited.sessions.len();
+        self.answers.push(format!("{session}: sources, {sessions} sessions on{}", lines.collect::<String>()));
+        Ok(())
+    }
+
     fn asker(&self, session: SessionId, by: &Caller) -> Result<Asker, String> {
         Ok(match by {
             Caller::Person(request) => Asker::Person { request: request.clone() },
@@ -351,6 +395,25 @@ impl Run {
     fn run_id(&self, name: &str) -> Result<RunId, String> {
         self.runs.get(name).copied().ok_or_else(|| format!("no run is called {name}"))
     }
+}
+
+fn show_source(source: &AuditedSource) -> String {
+    let AuditedSource { cited_by, target, fate, readings } = source;
+    let target = match target {
+        SourceTarget::Events { thread, range } => format!("thread:{thread} [{range}]"),
+        SourceTarget::Resource { url, .. } => url.clone(),
+        SourceTarget::Memory { path } => path.clone(),
+    };
+    format!("\n  {target}: {cited_by:?}, {fate:?}, read {readings} times since")
+}
+
+fn show_estimate(estimate: &Estimate) -> String {
+    let Estimate { loaded, left_out, continuing, staying } = estimate;
+    let continuing = (continuing.bytes, continuing.tokens_estimated());
+    let loaded: Vec<_> =
+        loaded.iter().map(|loaded| format!("{} ({} bytes)", loaded.range, loaded.bytes)).collect();
+    let left_out = left_out.len();
+    format!("  bytes and tokens {continuing:?} against {staying:?}; loaded {loaded:?}, {left_out} left out")
 }
 
 fn as_text(arguments: &Value) -> String {

@@ -4,6 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
+use segue::event::Seq;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -53,6 +54,9 @@ pub enum Step {
         /// What it calls.
         #[serde(default)]
         calls: Vec<Call>,
+        /// How many tokens of prompt its provider counted; none if nobody did.
+        #[serde(default)]
+        prompt_tokens: Option<u64>,
     },
     /// A tool answers.
     Result {
@@ -67,6 +71,9 @@ pub enum Step {
         /// Whether it failed.
         #[serde(default)]
         failed: bool,
+        /// What of the record it read.
+        #[serde(default)]
+        touched: Vec<TouchedLine>,
     },
     /// A message comes to a session: a run is queued for it, or the run at work takes it.
     Send {
@@ -176,6 +183,16 @@ pub enum Step {
         /// What.
         text: String,
     },
+    /// What of a session is worth citing.
+    Recommend {
+        /// Of which one.
+        session: String,
+    },
+    /// What became of the sources of the continuation that made a session.
+    Audit {
+        /// Which session.
+        session: String,
+    },
     /// A transcript of another program is imported.
     Import {
         /// The session's name in this fixture.
@@ -248,6 +265,18 @@ pub enum Then {
     Fail,
     /// It is cancelled.
     Cancel,
+}
+
+/// A part of the record that a tool read.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TouchedLine {
+    /// The session.
+    pub session: String,
+    /// The first event.
+    pub from: Seq,
+    /// The last event.
+    pub to: Seq,
 }
 
 /// One step of a plan.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use segue::continuation::Refusal;
 use segue::continuation::caps::REQUEST_BYTES_MAX;
 use segue::event::{Digest, SessionId};
-use segue::projection::Projection;
+use segue::projection::{Estimate, Loaded, Measured, Projection, Staying};
 use segue::{Asker, ContinuedSession, Outcome, Preview, Scope, Verdict, Workspace};
 use serde_json::{Value, json};
 
@@ -25,7 +25,7 @@ pub(crate) struct Arguments {
     /// A JSON file with reason, title, description and handoff; `-` reads stdin.
     #[arg(long, value_name = "FILE")]
     handoff: PathBuf,
-    /// Shows what the successor would begin with, and writes nothing.
+    /// Shows what the successor would begin with and what that costs against staying, and writes nothing.
     #[arg(long)]
     dry_run: bool,
     /// The same request gets the same successor; by default the file's content tells requests apart.
@@ -119,14 +119,61 @@ fn preview(preview: Preview) -> Result<Answer, Failure> {
             let json = json!({"would_continue": false, "replayed": true, "successor": successor});
             Ok(Answer::new(format!("this request was carried out already, in {successor}"), &json))
         }
-        Preview::WouldContinue { projection, diagnostics } => {
+        Preview::WouldContinue { projection, diagnostics, estimate } => {
             let Projection { text, manifest } = *projection;
             let notes: Vec<_> = diagnostics.iter().map(ToString::to_string).collect();
-            let json =
-                json!({"would_continue": true, "projection": text, "notes": notes, "manifest": manifest});
-            Ok(Answer::new(text, &json).with_warnings(notes))
+            let shown = format!("{text}\n{}", show_estimate(&estimate));
+            let json = json!({
+                "would_continue": true,
+                "projection": text,
+                "notes": notes,
+                "manifest": manifest,
+                "estimate": estimate_to_json(&estimate),
+            });
+            Ok(Answer::new(shown, &json).with_warnings(notes))
         }
     }
+}
+
+/// What it would load, and what it costs against staying. What is left out stands in the projection already.
+fn show_estimate(estimate: &Estimate) -> String {
+    let Estimate { loaded, left_out, continuing, staying } = estimate;
+    let staying = match staying {
+        Staying::Counted { tokens } => format!("{tokens} tokens, as the provider counted last"),
+        Staying::Measured(measured) => show_measured(*measured),
+    };
+    let mut text = format!("continuing: {}\nstaying:    {staying}\nloaded:\n", show_measured(*continuing));
+    for Loaded { thread, range, bytes } in loaded {
+        text.push_str(&format!("  thread:{thread} [{range}]: {bytes} bytes\n"));
+    }
+    text.push_str(&format!("left out: {} ranges and sources\n", left_out.len()));
+    text
+}
+
+fn show_measured(measured: Measured) -> String {
+    format!("{} bytes, by estimate {} tokens", measured.bytes, measured.tokens_estimated())
+}
+
+fn estimate_to_json(estimate: &Estimate) -> Value {
+    let Estimate { loaded, left_out, continuing, staying } = estimate;
+    let loaded: Vec<_> = loaded
+        .iter()
+        .map(|Loaded { thread, range, bytes }| json!({"thread": thread, "range": range, "bytes": bytes}))
+        .collect();
+    let staying = match staying {
+        Staying::Counted { tokens } => json!({"tokens_counted": tokens}),
+        Staying::Measured(measured) => measured_to_json(*measured),
+    };
+    json!({
+        "loaded": loaded,
+        "left_out": left_out,
+        "continuing": measured_to_json(*continuing),
+        "staying": staying,
+    })
+}
+
+fn measured_to_json(measured: Measured) -> Value {
+    json!({"bytes": measured.bytes, "tokens_estimated": measured.tokens_estimated()})
 }
 
 fn refused(refusal: &Refusal) -> Failure {

@@ -58,6 +58,19 @@ fn a_dry_run_shows_what_the_successor_would_begin_with() {
 }
 
 #[test]
+fn a_dry_run_tells_what_it_costs_against_staying() {
+    let desk = Desk::with_sessions();
+    desk.write("handoff.json", HANDOFF);
+    let arguments = ["continue", "ff97", "--handoff", "handoff.json", "--dry-run"];
+    let said = desk.run(&arguments).succeeded();
+    let (_, estimate) = said.stdout.split_once("\n\n").unwrap();
+    assert_snapshot!(estimate);
+    let said = desk.run(&[&arguments[..], &["--json"]].concat()).succeeded();
+    let json: serde_json::Value = serde_json::from_str(&said.stdout).unwrap();
+    assert_snapshot!(json["estimate"]);
+}
+
+#[test]
 fn the_same_handoff_twice_makes_one_successor() {
     let desk = Desk::with_sessions();
     desk.write("handoff.json", HANDOFF);

@@ -23,6 +23,7 @@ fn edge_with(from: u8, position: u64, to: u8, plan: PlanTransfer, head: Seq) -> 
         budget_bytes: 40_960,
         handoff: Handoff::default(),
         sources: Vec::new(),
+        recommended: Vec::new(),
         parts: Vec::new(),
         included: Vec::new(),
         omitted: Vec::new(),

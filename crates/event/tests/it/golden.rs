@@ -11,11 +11,11 @@ use segue_event::{
     ImportProgress, ImportSource, ImportedLine, Included, Initiator, Kind, Lane, LeaseTaken, LineNumber,
     Lost, LostEvent, Manifest, Message, MessageOrigin, MessageQueued, ModelName, ModelOverride,
     ObligationsAsked, Omitted, OmittedItem, Plan, PlanStep, PlanTransfer, Position, Prepared, ProjectionPart,
-    Provenance, QueuedMessageTaken, Reason, Receipt, ResultReturned, ResultStatus, Role, RunEnded, RunId,
-    RunOutcome, RunQueued, RunStarted, RunWaiting, Seq, SeqRange, SessionDescribed, SessionId,
-    SessionStarted, SessionTitled, Source, SourceKind, SourceTarget, StepStatus, TakenTo, Thinking,
-    Timestamp, Title, TitleSource, ToolCall, ToolResult, Touched, TranscriptReceipt, Transition, Unreadable,
-    Usage, WentBack, WhyOmitted, chain,
+    Provenance, QueuedMessageTaken, Reason, Receipt, Recommended, ResultReturned, ResultStatus, Role,
+    RunEnded, RunId, RunOutcome, RunQueued, RunStarted, RunWaiting, Seq, SeqRange, SessionDescribed,
+    SessionId, SessionStarted, SessionTitled, Source, SourceKind, SourceTarget, StepStatus, TakenTo,
+    Thinking, Timestamp, Title, TitleSource, ToolCall, ToolResult, Touched, TranscriptReceipt, Transition,
+    Unreadable, Usage, WentBack, WhyOmitted, WhyRecommended, chain,
 };
 
 fn seq(number: u64) -> Seq {
@@ -82,6 +82,11 @@ fn manifest() -> Manifest {
             cite(resource),
             cite(SourceTarget::Memory { path: "~/memory/a".to_owned() }),
         ],
+        recommended: vec![Recommended {
+            thread: session(2),
+            range: SeqRange::one(seq(1)),
+            why: WhyRecommended::Error,
+        }],
         parts: vec![ProjectionPart { name: "lineage".to_owned(), digest: Digest::of(b"l") }],
         included: vec![Included {
             thread: session(2),

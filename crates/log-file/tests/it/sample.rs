@@ -38,6 +38,7 @@ pub(crate) fn continuing(successor: u8, predecessor: u8) -> Commit {
         budget_bytes: 0,
         handoff: Handoff::default(),
         sources: Vec::new(),
+        recommended: Vec::new(),
         parts: Vec::new(),
         included: Vec::new(),
         omitted: Vec::new(),

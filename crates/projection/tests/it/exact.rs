@@ -16,6 +16,7 @@ prop_compose! {
         events in strategies::transcript(),
         at in any::<prop::sample::Index>(),
         cited in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>()), 0..5),
+        recommended in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>()), 0..6),
         reason in prop::sample::select(&Reason::ALL[..]),
         budget in 16_384_usize..60_000,
         title in strategies::hostile_text(),
@@ -23,14 +24,18 @@ prop_compose! {
     ) -> Case {
         let head = events.len() as u64 + 1;
         let point = |index: prop::sample::Index| 1 + index.index(usize::try_from(head).unwrap()) as u64;
-        let cited = cited.into_iter().map(|(one, other)| (point(one), point(other)));
+        let ordered = |ranges: Vec<(prop::sample::Index, prop::sample::Index)>| {
+            let points = ranges.into_iter().map(|(one, other)| (point(one), point(other)));
+            points.map(|(one, other)| (one.min(other), one.max(other))).collect::<Vec<_>>()
+        };
         let mut facts = facts;
         facts.retain(|fact| fact.len() < 1_000);
         Case {
             entries: entries(&events),
             initiating: point(at),
             head,
-            cited: cited.map(|(one, other)| (one.min(other), one.max(other))).collect(),
+            cited: ordered(cited),
+            recommended: ordered(recommended),
             reason,
             budget: Budget::new(budget).unwrap(),
             title,

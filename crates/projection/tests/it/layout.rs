@@ -2,8 +2,8 @@
 
 use insta::assert_snapshot;
 use segue_continuation::Budget;
-use segue_event::{Author, Event, Handoff, Message, Reason, Role};
-use segue_projection::{Diagnostic, EarlierHandoff, Input, compile};
+use segue_event::{Author, Event, Handoff, Included, Message, Reason, Role, SeqRange, WhyOmitted};
+use segue_projection::{Cited, Diagnostic, EarlierHandoff, Input, Projection, compile};
 
 use crate::transcripts::{Case, PREDECESSOR, entries, seq};
 
@@ -38,6 +38,7 @@ fn case() -> Case {
         initiating: 6,
         head: 8,
         cited: vec![(2, 3), (3, 3)],
+        recommended: Vec::new(),
         reason: Reason::PhaseChange,
         budget: Budget::DEFAULT,
         title: "Parser \"a\"".to_owned(),
@@ -93,4 +94,68 @@ fn a_source_with_nothing_to_show_is_told() {
     let (projection, diagnostics) = compile(&case.input());
     assert!(!projection.text.contains("<excerpt "));
     assert!(diagnostics[0].to_string().ends_with("nothing to show"), "{diagnostics:?}");
+}
+
+#[test]
+fn what_is_recommended_stands_behind_what_is_cited_and_nothing_twice() {
+    let mut case = case();
+    case.cited = vec![(3, 3)];
+    // Cited already, among the recent exchanges anyway, and after the message that is to be answered.
+    case.recommended = vec![(3, 3), (5, 5), (7, 7)];
+    assert_snapshot!(recommended_in(&case));
+}
+
+#[test]
+fn what_no_recent_exchange_reaches_is_shown_as_recommended() {
+    let mut case = case();
+    case.reason = Reason::Refocus;
+    let filler = (0..16).map(|number| said(Author::Agent, format!("filler {number}")));
+    let events: Vec<_> = [said(Author::User, "No, no regexes")].into_iter().chain(filler).collect();
+    case.entries = entries(&events);
+    (case.initiating, case.head) = (19, 19);
+    (case.cited, case.recommended) = (Vec::new(), vec![(2, 2)]);
+    assert_snapshot!(recommended_in(&case));
+    // A new topic takes nothing that nobody asked for.
+    case.reason = Reason::TopicChange;
+    assert_eq!(compile(&case.input()).0.manifest.recommended, []);
+}
+
+#[test]
+fn two_reasons_give_two_projections_of_the_same_session() {
+    let mut case = case();
+    let filler = (0..30).map(|number| said(Author::Agent, format!("filler {number}")));
+    case.entries = entries(&filler.collect::<Vec<_>>());
+    (case.initiating, case.head, case.cited) = (31, 31, Vec::new());
+    let shown = [Reason::TopicChange, Reason::PhaseChange, Reason::ContextPressure].map(|reason| {
+        case.reason = reason;
+        let manifest = compile(&case.input()).0.manifest;
+        manifest.included.iter().map(|included| included.range.to_string()).collect::<Vec<_>>()
+    });
+    assert_eq!(shown, [["25-30"], ["11-30"], ["2-30"]]);
+}
+
+/// The excerpts and the recent exchanges, and what the manifest says of them.
+fn recommended_in(case: &Case) -> String {
+    let Projection { text, manifest } = compile(&case.input()).0;
+    let from = text.find("<excerpt").unwrap_or_default();
+    let range = |included: &Included| included.range.to_string();
+    let included: Vec<_> = manifest.included.iter().map(range).collect();
+    let parts: Vec<_> = manifest.parts.iter().map(|part| part.name.as_str()).collect();
+    format!("{}\nincluded: {included:?}\nparts: {parts:?}\n", &text[from..])
+}
+
+#[test]
+fn a_recommended_range_that_does_not_fit_hides_no_smaller_one() {
+    let mut case = case();
+    case.reason = Reason::Refocus;
+    let filler = (0..20).map(|number| said(Author::Agent, format!("filler {number}")));
+    case.entries = entries(&filler.collect::<Vec<_>>());
+    (case.initiating, case.head, case.cited) = (21, 21, Vec::new());
+    case.recommended = vec![(2, 4), (3, 3)];
+    let mut input = case.input();
+    input.recommended[0].cited = Cited::TooLarge;
+    let manifest = compile(&input).0.manifest;
+    assert_eq!(manifest.included[0].range, SeqRange::one(seq(3)));
+    let over_budget = manifest.omitted.iter().filter(|omitted| omitted.why == WhyOmitted::OverBudget);
+    assert_eq!(over_budget.count(), 2, "what lies around it is told");
 }

@@ -2,11 +2,11 @@
 
 use segue_continuation::Budget;
 use segue_event::{
-    ContinuationId, Event, EventHash, Handoff, PlanTransfer, Position, Reason, Recorded, Seq, SeqRange,
-    SessionId, Source, SourceTarget, Timestamp, TranscriptEvent,
+    ContinuationId, Event, EventHash, Handoff, PlanTransfer, Position, Reason, Recommended, Recorded, Seq,
+    SeqRange, SessionId, Source, SourceTarget, Timestamp, TranscriptEvent, WhyRecommended,
 };
 use segue_frame::Entry;
-use segue_projection::{Cited, CitedRange, CutEntry, Input, Origin, Recent, admit};
+use segue_projection::{Cited, CitedRange, CutEntry, Input, Origin, Recent, RecommendedRange, admit};
 
 pub(crate) const PREDECESSOR: SessionId = SessionId::from_bytes([2; 16]);
 
@@ -39,6 +39,7 @@ pub(crate) struct Case {
     pub(crate) initiating: u64,
     pub(crate) head: u64,
     pub(crate) cited: Vec<(u64, u64)>,
+    pub(crate) recommended: Vec<(u64, u64)>,
     pub(crate) reason: Reason,
     pub(crate) budget: Budget,
     pub(crate) title: String,
@@ -58,6 +59,15 @@ impl Case {
             let cited = Cited::Entries(inside.cloned().collect());
             CitedRange { source, thread: PREDECESSOR, range: *range, cited }
         });
+        let recommended = self.recommended.iter().map(|(from, to)| {
+            let range = SeqRange::new(seq(*from), seq(*to)).unwrap();
+            let why = WhyRecommended::Error;
+            let inside = self.entries.iter().filter(|entry| range.contains(entry.seq));
+            RecommendedRange {
+                recommended: Recommended { thread: PREDECESSOR, range, why },
+                cited: Cited::Entries(inside.cloned().collect()),
+            }
+        });
         let before = self.entries.iter().rev().filter(|entry| entry.seq < seq(self.initiating));
         Input {
             origin: Origin {
@@ -70,6 +80,7 @@ impl Case {
             },
             admitted: admit(self.budget, self.handoff.clone(), ranges.iter().map(cite).collect()).unwrap(),
             cited: cited.collect(),
+            recommended: recommended.collect(),
             recent: Recent { entries: before.cloned().map(CutEntry::of).collect(), projection: None },
             head: seq(self.head),
             earlier: None,

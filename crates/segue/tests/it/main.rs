@@ -10,6 +10,7 @@ mod kill;
 mod properties;
 mod queue;
 mod races;
+mod recommending;
 mod recompiling;
 mod refusals;
 mod scopes;
