@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+mod audit;
 mod continuing;
 mod demo;
 mod fork;
@@ -31,6 +32,8 @@ pub(crate) enum Command {
     Lineage(lineage::Arguments),
     /// Continues a session in a fresh one.
     Continue(continuing::Arguments),
+    /// Tells what became of the sources of a continuation, and how often they were read back since.
+    Audit(audit::Arguments),
     /// Goes on from an earlier point of a session, in a session that holds what came before by reference.
     Fork(fork::Arguments),
     /// Goes back from a session to the one that it goes on from; nothing is deleted.
@@ -59,6 +62,7 @@ impl Command {
             Self::Show(arguments) => show::run(place, arguments),
             Self::Lineage(arguments) => lineage::run(place, arguments),
             Self::Continue(arguments) => continuing::run(place, arguments),
+            Self::Audit(arguments) => audit::run(place, arguments),
             Self::Fork(arguments) => fork::run(place, arguments),
             Self::Back(arguments) => fork::back(place, arguments),
             Self::Recall(arguments) => recall::run(place, arguments),

@@ -71,6 +71,22 @@ fn a_dry_run_tells_what_it_costs_against_staying() {
 }
 
 #[test]
+fn the_sources_of_a_continuation_are_audited() {
+    let desk = Desk::with_sessions();
+    let cited = r#", "sources": [
+        {"type": "session_events", "fromSeq": 7, "toSeq": 11, "relevance": "the failure"},
+        {"type": "resource", "url": "https://example.org/a", "relevance": "the rules"}]}"#;
+    desk.write("handoff.json", &format!("{}{cited}", HANDOFF.trim_end_matches('}').to_owned() + "}"));
+    assert_eq!(desk.run(&["continue", "ff97", "--handoff", "handoff.json"]).code, Some(0));
+    assert_snapshot!(desk.run(&["audit", "latest"]));
+    let said = desk.run(&["audit", "latest", "--json"]).succeeded();
+    let json: serde_json::Value = serde_json::from_str(&said.stdout).unwrap();
+    assert_snapshot!(json["sources"]);
+    assert_eq!(json["sessions"], serde_json::json!([json["successor"]]));
+    assert_snapshot!(desk.run(&["audit", "ff97"]));
+}
+
+#[test]
 fn the_same_handoff_twice_makes_one_successor() {
     let desk = Desk::with_sessions();
     desk.write("handoff.json", HANDOFF);

@@ -31,6 +31,8 @@ fn no_reading_command_writes() {
         "handoff.json",
         r#"{"reason":"other","title":"t","description":"d","handoff":{"purpose":"p","currentRequest":"r"}}"#,
     );
+    let continued = ["continue", "ff97", "--handoff", "handoff.json", "--request-id", "1"];
+    assert_eq!(desk.run(&continued).code, Some(0));
     let before = files(desk.folder());
     for arguments in [
         &["sessions"][..],
@@ -39,6 +41,7 @@ fn no_reading_command_writes() {
         &["recall", "stamp"],
         &["recall", "nowhere"],
         &["lineage", "latest"],
+        &["audit", "latest"],
         &["verify"],
         &["stats"],
         &["continue", "ff97", "--handoff", "handoff.json", "--dry-run"],
