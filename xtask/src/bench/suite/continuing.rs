@@ -70,7 +70,7 @@ fn megabytes(bytes: u64) -> f64 {
 }
 
 /// A session of so many bytes, the last word of which has a person.
-fn predecessor(workspace: &Workspace, bytes: u64) -> anyhow::Result<SessionId> {
+pub(super) fn predecessor(workspace: &Workspace, bytes: u64) -> anyhow::Result<SessionId> {
     let session = workspace.start_session(NewSession::of(AgentId::new("coder")?))?;
     let mut number = 0;
     for _ in 0..bytes / EVENT_BYTES / COMMIT_EVENTS {

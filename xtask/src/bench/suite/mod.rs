@@ -1,6 +1,7 @@
 //! The rows, one after the other, and what comes out of them.
 
 mod committing;
+mod compiling;
 mod contest;
 mod continuing;
 mod engines;
@@ -45,6 +46,8 @@ const ROWS: &[(&str, Measure)] = &[
     ("committers-64", committing::sixty_four),
     ("continuation", continuing::continuation),
     ("switch", continuing::switch),
+    ("compile", compiling::compiling),
+    ("recommend", compiling::recommending),
     ("memory", memory::memory),
 ];
 
