@@ -32,7 +32,7 @@ pub fn unescape(text: &str) -> Cow<'_, str> {
 /// Whatever a reader might take for a line break counts: LF, CR, CR LF, vertical tab, form feed, NEL, and the
 /// Unicode line and paragraph separators. [`unindent`] gives the text back.
 pub fn indent<'a>(text: &'a str, prefix: &str) -> Cow<'a, str> {
-    if !text.chars().any(is_line_break) {
+    if first_break_end(text).is_none() {
         return Cow::Borrowed(text);
     }
     let mut indented = String::with_capacity(text.len() + 64);
@@ -50,7 +50,7 @@ pub fn unindent(text: &str, prefix: &str) -> Option<String> {
     let mut original = String::with_capacity(text.len());
     let mut rest = text;
     while !rest.is_empty() {
-        let (piece, after) = rest.split_at(first_break_end(rest));
+        let (piece, after) = rest.split_at(first_break_end(rest).unwrap_or(rest.len()));
         original.push_str(piece);
         rest = if piece.ends_with(is_line_break) { after.strip_prefix(prefix)? } else { after };
     }
@@ -64,20 +64,29 @@ pub(crate) fn is_line_break(character: char) -> bool {
 fn split_after_breaks(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
-        let (piece, after) = rest.split_at(first_break_end(rest));
+        let (piece, after) = rest.split_at(first_break_end(rest).unwrap_or(rest.len()));
         rest = after;
         (!piece.is_empty()).then_some(piece)
     })
 }
 
-/// The byte behind the first line break, or the end of the text.
-fn first_break_end(text: &str) -> usize {
-    let Some((at, found)) = text.char_indices().find(|(_, character)| is_line_break(*character)) else {
-        return text.len();
-    };
-    let end = at + found.len_utf8();
-    let is_pair = found == '\r' && text.as_bytes().get(end) == Some(&b'\n');
-    end + usize::from(is_pair)
+/// The byte behind the first line break; none without one.
+fn first_break_end(text: &str) -> Option<usize> {
+    let mut from = 0;
+    loop {
+        let at = from + text.as_bytes().get(from..)?.iter().position(|byte| may_begin_break(*byte))?;
+        let found = text.get(at..)?.chars().next()?;
+        from = at + found.len_utf8();
+        if is_line_break(found) {
+            let is_pair = found == '\r' && text.as_bytes().get(from) == Some(&b'\n');
+            return Some(from + usize::from(is_pair));
+        }
+    }
+}
+
+/// Whether a line break can begin with a byte: most bytes need no closer look.
+const fn may_begin_break(byte: u8) -> bool {
+    matches!(byte, b'\n'..=b'\r' | 0xC2 | 0xE2)
 }
 
 /// Copies text; at each tag-like place, `change` is given the output, the byte behind `<`, and how many

@@ -31,7 +31,8 @@ pub(crate) fn render_excerpts(
     while let Some(group) = open.pop_front() {
         let is_initiating = group.thread == predecessor && group.range.contains(initiating);
         let hidden = is_initiating.then(|| SeqRange::one(initiating));
-        let Some(frame) = group.render(hidden).filter(|frame| frame.len() <= left) else {
+        let rendered = group.render(hidden).map(|stretches| (group.frame(&stretches), stretches));
+        let Some((frame, stretches)) = rendered.filter(|(frame, _)| frame.len() <= left) else {
             // One range that is too large does not take those down that it overlaps with.
             let (largest, rest) = group.without_largest();
             excerpts.omit(largest.thread, largest.range, WhyOmitted::OverBudget);
@@ -39,7 +40,10 @@ pub(crate) fn render_excerpts(
             continue;
         };
         left -= frame.len();
-        excerpts.include(&group, hidden);
+        excerpts.include(group.thread, stretches);
+        if let Some(hidden) = hidden {
+            excerpts.omit(group.thread, hidden, WhyOmitted::InitiatingMessage);
+        }
         if !frame.is_empty() {
             excerpts.frames.push(frame);
         }
@@ -67,25 +71,33 @@ impl Excerpts {
         self.frames.iter().map(String::len).sum()
     }
 
-    /// Accounts for a rendered group: an item for each stretch of it that is really shown.
-    fn include(&mut self, group: &Group<'_>, hidden: Option<SeqRange>) {
-        for stretch in subtract(group.range, hidden.as_slice()) {
-            let rendered = group.lines(stretch);
-            if rendered.is_empty() {
-                self.omit(group.thread, stretch, WhyOmitted::NothingToShow);
+    /// Accounts for what is shown, an item for each stretch.
+    pub(crate) fn include(&mut self, thread: SessionId, stretches: Vec<Stretch>) {
+        for Stretch { range, lines } in stretches {
+            if lines.is_empty() {
+                self.omit(thread, range, WhyOmitted::NothingToShow);
                 continue;
             }
-            let rendered = Digest::of(rendered.as_bytes());
-            self.included.push(Included { thread: group.thread, range: stretch, cuts: Vec::new(), rendered });
-        }
-        if let Some(hidden) = hidden {
-            self.omit(group.thread, hidden, WhyOmitted::InitiatingMessage);
+            let rendered = Digest::of(lines.as_bytes());
+            self.included.push(Included { thread, range, cuts: Vec::new(), rendered });
         }
     }
 
-    fn omit(&mut self, thread: SessionId, range: SeqRange, why: WhyOmitted) {
+    pub(crate) fn omit(&mut self, thread: SessionId, range: SeqRange, why: WhyOmitted) {
         self.omitted.push((thread, range, why));
     }
+}
+
+/// A part of a range that is shown, and its lines.
+pub(crate) struct Stretch {
+    pub(crate) range: SeqRange,
+    pub(crate) lines: String,
+}
+
+/// The frame around some stretches; empty if there is nothing to show.
+pub(crate) fn frame(attributes: &[(&str, &str)], stretches: &[Stretch]) -> String {
+    let lines: String = stretches.iter().map(|stretch| stretch.lines.as_str()).collect();
+    if lines.is_empty() { lines } else { Tag::Excerpt.frame(attributes, &lines) }
 }
 
 /// Cited ranges that overlap, standing where the first of them was cited.
@@ -96,19 +108,20 @@ struct Group<'a> {
 }
 
 impl<'a> Group<'a> {
-    /// The frame; empty if there is nothing to show, none if a member is too large to have been read.
-    fn render(&self, hidden: Option<SeqRange>) -> Option<String> {
+    /// The lines of all but what is hidden; none if a member is too large to have been read.
+    fn render(&self, hidden: Option<SeqRange>) -> Option<Vec<Stretch>> {
         if self.members.iter().any(|member| member.cited == Cited::TooLarge) {
             return None;
         }
-        let stretches = subtract(self.range, hidden.as_slice());
-        let lines: String = stretches.into_iter().map(|stretch| self.lines(stretch)).collect();
-        if lines.is_empty() {
-            return Some(lines);
-        }
+        let ranges = subtract(self.range, hidden.as_slice()).into_iter();
+        Some(ranges.map(|range| Stretch { range, lines: self.lines(range) }).collect())
+    }
+
+    /// The frame; empty if there is nothing to show.
+    fn frame(&self, stretches: &[Stretch]) -> String {
         let thread = format!("thread:{}", self.thread);
         let (from, to) = (self.range.from.to_string(), self.range.to.to_string());
-        Some(Tag::Excerpt.frame(&[("source", &thread), ("from", &from), ("to", &to)], &lines))
+        frame(&[("source", &thread), ("from", &from), ("to", &to)], stretches)
     }
 
     /// The lines of the events within a range, each once.
@@ -123,7 +136,10 @@ impl<'a> Group<'a> {
             .filter(|entry| range.contains(entry.seq))
             .map(|entry| (entry.seq, entry))
             .collect();
-        entries.values().map(|entry| entry.render()).collect()
+        entries.values().fold(String::new(), |mut lines, entry| {
+            entry.write(&mut lines);
+            lines
+        })
     }
 
     /// The member that takes the most room, and the others in the order in which they were cited.

@@ -81,52 +81,74 @@ const LOOK_BYTES_MAX: usize = 1_024;
 
 /// Whether a text says one of the phrases, near its beginning.
 pub(crate) fn says(text: &str, phrases: &[&str]) -> bool {
+    let initials = phrases.iter().filter_map(|phrase| phrase.bytes().next());
+    let initials = initials.fold(0, |initials, byte| initials | bit(byte));
     let mut rest = beginning(text);
-    loop {
-        if opens_with(rest, phrases) {
+    while let Some(&byte) = rest.first() {
+        if initials & bit(byte) != 0 && begins_with(rest, phrases) {
             return true;
         }
-        match after_word(rest) {
-            Some(after) => rest = after,
-            None => return false,
-        }
+        rest = after_word(rest);
     }
+    false
 }
 
 /// Whether a text begins with one of the phrases.
 pub(crate) fn opens_with(text: &str, phrases: &[&str]) -> bool {
-    let text = beginning(text);
-    let Some(first) = words(text).next() else { return false };
-    let may_match =
-        |phrase: &&&str| words(phrase).next().is_some_and(|word| word.eq_ignore_ascii_case(first));
+    begins_with(beginning(text), phrases)
+}
+
+fn begins_with(text: &[u8], phrases: &[&str]) -> bool {
+    let initial = text.first().map(u8::to_ascii_lowercase);
+    let may_match = |phrase: &&&str| phrase.bytes().next() == initial;
     phrases.iter().filter(may_match).any(|phrase| {
         let mut said = words(text);
-        words(phrase).all(|word| said.next().is_some_and(|said| said.eq_ignore_ascii_case(word)))
+        words(phrase.as_bytes()).all(|word| said.next().is_some_and(|said| said.eq_ignore_ascii_case(word)))
     })
 }
 
-fn beginning(text: &str) -> &str {
-    text.get(..text.floor_char_boundary(LOOK_BYTES_MAX)).unwrap_or(text)
+/// The bytes that are looked at, from the first word on.
+fn beginning(text: &str) -> &[u8] {
+    let bytes = text.as_bytes();
+    from_word(bytes.get(..LOOK_BYTES_MAX).unwrap_or(bytes))
 }
 
-fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(is_between).filter(|word| !word.is_empty())
+fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    text.split(|byte| is_between(*byte)).filter(|word| !word.is_empty())
 }
 
-/// What follows the first word; none without one.
-fn after_word(text: &str) -> Option<&str> {
-    let word = text.trim_start_matches(is_between);
-    let end = word.find(is_between).filter(|_| !word.is_empty())?;
-    word.get(end..)
+/// The text from its second word on.
+fn after_word(text: &[u8]) -> &[u8] {
+    let end = text.iter().position(|byte| is_between(*byte)).unwrap_or(text.len());
+    from_word(text.get(end..).unwrap_or_default())
 }
 
-fn is_between(character: char) -> bool {
-    !character.is_alphanumeric()
+fn from_word(text: &[u8]) -> &[u8] {
+    let start = text.iter().position(|byte| !is_between(*byte)).unwrap_or(text.len());
+    text.get(start..).unwrap_or_default()
+}
+
+/// Words are English: whatever is no letter or digit of ASCII parts them.
+const fn is_between(byte: u8) -> bool {
+    !byte.is_ascii_alphanumeric()
+}
+
+/// A letter as one bit, whatever its case; few other bytes share it.
+const fn bit(byte: u8) -> u32 {
+    1 << (byte & 31)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn phrases_are_in_lower_case_and_begin_with_a_word() {
+        let lists = [CORRECTION_OPENINGS, CORRECTIONS, DENIALS, DECISIONS];
+        for phrase in lists.concat() {
+            assert!(phrase.starts_with(|first: char| first.is_ascii_lowercase()), "{phrase}");
+        }
+    }
 
     #[test]
     fn whole_words_count_in_any_case_and_with_any_apostrophe() {

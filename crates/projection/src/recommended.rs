@@ -1,9 +1,8 @@
 //! What the runtime recommends: shown where there is room beside what was cited, and nowhere twice.
 
-use segue_event::{Digest, Included, SeqRange, SessionId, WhyOmitted};
-use segue_frame::{Entry, Tag};
+use segue_event::{SeqRange, SessionId, WhyOmitted};
 
-use crate::excerpts::Excerpts;
+use crate::excerpts::{Excerpts, Stretch, frame};
 use crate::ranges::subtract;
 use crate::{Cited, RecommendedRange};
 
@@ -20,54 +19,44 @@ pub(crate) fn render_recommended(
         let thread = range.recommended.thread;
         let taken = shown.iter().filter(|(other, _)| *other == thread).map(|(_, range)| *range);
         let stretches = subtract(range.recommended.range, &taken.collect::<Vec<_>>());
-        match render(range, &stretches).filter(|frame| frame.len() <= left) {
-            Some(frame) => {
+        let rendered = render(range, &stretches).map(|lines| (range_frame(range, &lines), lines));
+        match rendered.filter(|(frame, _)| frame.len() <= left) {
+            Some((frame, lines)) => {
                 left -= frame.len();
                 shown.extend(stretches.iter().map(|stretch| (thread, *stretch)));
-                include(&mut excerpts, range, &stretches);
+                excerpts.include(thread, lines);
                 excerpts.frames.extend((!frame.is_empty()).then_some(frame));
             }
-            None => leave_out(&mut excerpts, thread, &stretches, WhyOmitted::OverBudget),
+            None => {
+                let omit = |stretch| excerpts.omit(thread, stretch, WhyOmitted::OverBudget);
+                stretches.into_iter().for_each(omit);
+            }
         }
     }
     excerpts
 }
 
-/// The frame; empty if there is nothing to show, none if it was too large to be read.
-fn render(range: &RecommendedRange, stretches: &[SeqRange]) -> Option<String> {
-    let Cited::Entries(entries) = &range.cited else { return stretches.is_empty().then(String::new) };
-    let lines: String = stretches.iter().map(|stretch| lines(entries, *stretch)).collect();
-    if lines.is_empty() {
-        return Some(lines);
-    }
+/// The lines of the stretches; none if the range was too large to be read.
+fn render(range: &RecommendedRange, stretches: &[SeqRange]) -> Option<Vec<Stretch>> {
+    let entries = match &range.cited {
+        Cited::Entries(entries) => entries.as_slice(),
+        Cited::TooLarge if stretches.is_empty() => &[],
+        Cited::TooLarge => return None,
+    };
+    let lines = |stretch: SeqRange| {
+        let inside = entries.iter().filter(|entry| stretch.contains(entry.seq));
+        inside.fold(String::new(), |mut lines, entry| {
+            entry.write(&mut lines);
+            lines
+        })
+    };
+    Some(stretches.iter().map(|stretch| Stretch { range: *stretch, lines: lines(*stretch) }).collect())
+}
+
+fn range_frame(range: &RecommendedRange, stretches: &[Stretch]) -> String {
     let source = format!("thread:{}", range.recommended.thread);
     let SeqRange { from, to } = range.recommended.range;
     let (from, to) = (from.to_string(), to.to_string());
     let why = range.recommended.why.as_str();
-    Some(
-        Tag::Excerpt
-            .frame(&[("source", &source), ("from", &from), ("to", &to), ("recommended", why)], &lines),
-    )
-}
-
-fn lines(entries: &[Entry], stretch: SeqRange) -> String {
-    entries.iter().filter(|entry| stretch.contains(entry.seq)).map(Entry::render).collect()
-}
-
-fn include(excerpts: &mut Excerpts, range: &RecommendedRange, stretches: &[SeqRange]) {
-    let Cited::Entries(entries) = &range.cited else { return };
-    let thread = range.recommended.thread;
-    for stretch in stretches {
-        let rendered = lines(entries, *stretch);
-        if rendered.is_empty() {
-            leave_out(excerpts, thread, &[*stretch], WhyOmitted::NothingToShow);
-            continue;
-        }
-        let rendered = Digest::of(rendered.as_bytes());
-        excerpts.included.push(Included { thread, range: *stretch, cuts: Vec::new(), rendered });
-    }
-}
-
-fn leave_out(excerpts: &mut Excerpts, thread: SessionId, stretches: &[SeqRange], why: WhyOmitted) {
-    excerpts.omitted.extend(stretches.iter().map(|stretch| (thread, *stretch, why)));
+    frame(&[("source", &source), ("from", &from), ("to", &to), ("recommended", why)], stretches)
 }

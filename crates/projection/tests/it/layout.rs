@@ -141,7 +141,8 @@ fn recommended_in(case: &Case) -> String {
     let range = |included: &Included| included.range.to_string();
     let included: Vec<_> = manifest.included.iter().map(range).collect();
     let parts: Vec<_> = manifest.parts.iter().map(|part| part.name.as_str()).collect();
-    format!("{}\nincluded: {included:?}\nparts: {parts:?}\n", &text[from..])
+    let shown = text.get(from..).unwrap_or_default();
+    format!("{shown}\nincluded: {included:?}\nparts: {parts:?}\n")
 }
 
 #[test]
