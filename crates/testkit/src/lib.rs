@@ -13,6 +13,7 @@ mod replay;
 mod runner;
 mod scenario;
 mod scripted;
+mod scripted_model;
 mod show;
 pub mod strategies;
 
@@ -20,6 +21,7 @@ pub use fixed_host::FixedHost;
 pub use replay::{LogKind, ReplayError, Replayed, replay, replay_on};
 pub use runner::{Importer, NoImporter, Run, RunError};
 pub use scenario::{Call, Caller, Line, PlanLine, Scenario, ScenarioError, ScriptedAnswer, Step, Then};
+pub use scripted_model::{ModelError, ScriptedModel};
 pub use show::View;
 
 /// The example of `docs/testing.md`, compiled as a test.

@@ -37,6 +37,11 @@ fn run(document: &Path) -> usize {
         if command.starts_with("cargo xtask ") || command.starts_with("cargo test") {
             continue;
         }
+        // The tests of `segue` run every example and compare what it prints.
+        if let Some(example) = command.strip_prefix("cargo run --package segue --example ") {
+            assert!(top().join(format!("crates/segue/examples/{example}.rs")).exists(), "{command}");
+            continue;
+        }
         // A file that is shown is a file that the reader is to write.
         if let Some(file) = command.strip_prefix("cat ") {
             desk.write(file, &output);

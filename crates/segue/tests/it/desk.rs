@@ -19,8 +19,12 @@ pub(crate) fn session(workspace: &Workspace, agent: &str) -> SessionId {
     workspace.start_session(NewSession::of(AgentId::new(agent).unwrap())).unwrap()
 }
 
+pub(crate) fn user(text: &str) -> Message {
+    Message::text(Role::User, Author::User, text)
+}
+
 pub(crate) fn said(text: &str) -> Event {
-    Message::text(Role::User, Author::User, text).into()
+    user(text).into()
 }
 
 pub(crate) fn person(request: &str) -> Asker {

@@ -5,6 +5,8 @@ mod continuing;
 mod crash;
 mod delegating;
 mod desk;
+mod driving;
+mod examples;
 mod forking;
 mod kill;
 mod properties;

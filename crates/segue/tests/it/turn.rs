@@ -1,15 +1,11 @@
 //! One run of an agent, step by step.
 
 use segue::continuation::RunPhase;
-use segue::event::{Author, Block, Event, Lane, Message, ResultStatus, Role, RunOutcome, SessionId, Usage};
+use segue::event::{Block, Event, Lane, ResultStatus, RunOutcome, SessionId, Usage};
 use segue::prompt::{Prompt, PromptContent, PromptRole, ToolContract};
 use segue::{ErrorKind, HostCall, Said, Scope, Sent, Setup, Step, Tasks, ToolOutput, Turn, Workspace};
 
-use crate::desk::{HANDOFF, events, session, workspace};
-
-fn user(text: &str) -> Message {
-    Message::text(Role::User, Author::User, text)
-}
+use crate::desk::{HANDOFF, events, session, user, workspace};
 
 fn setup() -> Setup {
     Setup {
