@@ -33,6 +33,26 @@ const STEPS: &[Step] = &[
         ],
     ),
     step("tests", &["cargo", "test", "--workspace", "--locked", "--no-fail-fast"]),
+    step(
+        "lints of the example on rig",
+        &[
+            "cargo",
+            "clippy",
+            "--package",
+            "segue-example-rig",
+            "--features",
+            "rig",
+            "--all-targets",
+            "--locked",
+            "--",
+            "-D",
+            "warnings",
+        ],
+    ),
+    step(
+        "the example on rig",
+        &["cargo", "test", "--package", "segue-example-rig", "--features", "rig", "--locked"],
+    ),
     Step {
         name: "documentation",
         program: &["cargo", "doc", "--workspace", "--no-deps", "--locked", "--document-private-items"],

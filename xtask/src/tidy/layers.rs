@@ -29,6 +29,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "segue-thread",
         ],
     ),
+    ("segue-example-rig", &["segue"]),
     ("segue-import", &["segue-event", "segue-log"]),
     ("segue-testkit", &["segue", "segue-log-file"]),
     ("segue-cli", &["segue", "segue-import"]),
@@ -40,8 +41,10 @@ const OWNED: &[(&str, &[&str])] = &[
     ("fjall", &["xtask"]),
     ("memmap2", &["segue-log-file"]),
     ("redb", &["xtask"]),
+    ("rig-core", &["segue-example-rig"]),
     ("rusqlite", &["xtask"]),
     ("sled", &["segue-log-file", "xtask"]),
+    ("tokio", &["segue-example-rig"]),
     ("zstd", &["segue-log-file"]),
 ];
 
