@@ -277,7 +277,7 @@ impl Turn<'_> {
         self.after_results()
     }
 
-    /// Gives the run up for this time: it is queued again, or has failed if it was tried [`ATTEMPTS_MAX`](crate::limits::ATTEMPTS_MAX) times.
+    /// Gives the run up for this time: it is queued again, or has failed if it was tried [`ATTEMPTS_MAX`] times.
     ///
     /// # Errors
     /// If the turn is over, or the log failed.

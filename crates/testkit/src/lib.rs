@@ -1,11 +1,6 @@
-//! For tests of what is built on Segue.
-//!
-//! * [`FixedHost`]: a clock and ids that are the same in every run;
-//! * [`strategies`]: proptest strategies for events, transcripts, requests and hostile text;
-//! * [`Scenario`]: a fixture that people can read and write, run on any log ([`Scenario::run`]);
-//! * [`replay()`]: a fixture folder run on every kind of log and compared to its snapshots.
-//!
-//! Only ever a dev-dependency.
+//! For tests of what is built on Segue. Only ever a dev-dependency.
+#![doc = ""]
+#![doc = include_str!("../README.md")]
 
 mod fixed_host;
 mod prompts;
@@ -16,6 +11,9 @@ mod scripted;
 mod scripted_model;
 mod show;
 pub mod strategies;
+
+/// The suite that every log must pass: fixed cases for each promise of the port, and random histories.
+pub use segue_log::conformance;
 
 pub use fixed_host::FixedHost;
 pub use replay::{LogKind, ReplayError, Replayed, replay, replay_on};

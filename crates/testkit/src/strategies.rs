@@ -1,4 +1,7 @@
-//! Proptest strategies for events, transcripts and hostile text.
+//! Proptest strategies for events, transcripts, requests and hostile text.
+
+mod every_kind;
+mod requests;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -8,6 +11,9 @@ use segue::event::{
     Title, TitleSource, ToolCall, ToolResult, Usage,
 };
 use segue::frame::Tag;
+
+pub use every_kind::{attachment, event_of_any_kind, message_with_attachments, run_event, session_started};
+pub use requests::{json_value, request};
 
 /// Text that tries to break out: our own tags in all spellings, line heads, line breaks of every kind, and anything.
 pub fn hostile_text() -> impl Strategy<Value = String> {
@@ -86,9 +92,7 @@ pub fn event() -> impl Strategy<Value = Event> {
         1 => hostile_text().prop_map(|message| ErrorNoted { message, provenance: None }.into()),
         1 => plan().prop_map(Event::from),
         1 => hostile_text().prop_map(|description| SessionDescribed { description }.into()),
-        1 => hostile_text().prop_map(|text| {
-            SessionTitled { title: Title { text, source: TitleSource::Agent } }.into()
-        }),
+        1 => title().prop_map(|title| SessionTitled { title }.into()),
         1 => any::<[u8; 16]>().prop_map(|run| {
             RunEnded { run: RunId::from_bytes(run), outcome: RunOutcome::Cancelled }.into()
         }),
@@ -98,6 +102,12 @@ pub fn event() -> impl Strategy<Value = Event> {
 /// The events of a transcript, in order.
 pub fn transcript() -> impl Strategy<Value = Vec<Event>> {
     vec(event(), 0..40)
+}
+
+/// A title from whoever can give one.
+pub fn title() -> impl Strategy<Value = Title> {
+    let source = prop::sample::select(&[TitleSource::User, TitleSource::Agent, TitleSource::Fallback][..]);
+    (hostile_text(), source).prop_map(|(text, source)| Title { text, source })
 }
 
 /// A plan of a few steps.

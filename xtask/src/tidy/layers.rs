@@ -31,7 +31,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ),
     ("segue-example-rig", &["segue"]),
     ("segue-import", &["segue-event", "segue-log"]),
-    ("segue-testkit", &["segue", "segue-log-file"]),
+    ("segue-testkit", &["segue", "segue-log", "segue-log-file"]),
     ("segue-cli", &["segue", "segue-import"]),
     ("xtask", &["segue", "segue-import", "segue-log-file", "segue-testkit"]),
 ];

@@ -38,7 +38,7 @@ fn with_a_bit_flipped(bytes: &[u8], at: usize) -> Vec<u8> {
 
 proptest! {
     #[test]
-    fn events_read_back(event in strategies::event(), time in strategies::timestamp()) {
+    fn events_read_back(event in strategies::event_of_any_kind(), time in strategies::timestamp()) {
         let prepared = Prepared::new(time, &event).unwrap();
         let raw = prepared.place(SessionId::from_bytes([1; 16]), Seq::FIRST, &chain::START, Position::FIRST);
         prop_assert!(raw.is_chained_to(&chain::START));
