@@ -8,6 +8,7 @@ mod replay;
 mod store_fixture;
 mod storm;
 mod tidy;
+mod windows;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -30,6 +31,8 @@ enum Command {
     Storm(storm::Arguments),
     /// Writes the small store that is kept in fixtures/stores anew.
     StoreFixture,
+    /// Writes the table of models' windows anew, from a public table.
+    Windows(windows::Arguments),
     /// Formats, lints and tests everything, and prints what it ran.
     Ci,
 }
@@ -42,6 +45,7 @@ fn main() -> ExitCode {
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Storm(arguments) => storm::run(&arguments),
         Command::StoreFixture => store_fixture::run(),
+        Command::Windows(arguments) => windows::run(&arguments),
         Command::Ci => ci::run(),
     };
     match done {

@@ -16,6 +16,7 @@ mod prompt;
 pub mod tools;
 mod transcript;
 mod verb;
+mod windows;
 
 pub use blocks::{
     Due, Owed, TaskResult, context_usage, delegated_result, obligations, plan_state, session_status,
@@ -27,3 +28,4 @@ pub use transcript::{
     PromptContent, PromptEvent, PromptMessage, PromptRole, TranscriptBuilder, TranscriptDigest,
 };
 pub use verb::{SYSTEM_PART, continue_session};
+pub use windows::Windows;

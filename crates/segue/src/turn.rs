@@ -18,7 +18,7 @@ use segue_event::{
 };
 use segue_log::{Commit, Committed, Expected, LogErrorKind, NewEvent};
 use segue_prompt::{
-    ContextMeter, PartName, Prompt, ReceiptFor, SYSTEM_PART, ToolContract, continue_session, tools,
+    ContextMeter, PartName, Prompt, ReceiptFor, SYSTEM_PART, ToolContract, Windows, continue_session, tools,
 };
 
 use crate::error::Detail;
@@ -42,6 +42,14 @@ pub struct Setup {
     pub model: Option<ModelName>,
     /// How many tokens that model takes; none where it is unknown, and then no pressure is shown.
     pub window_tokens: Option<u64>,
+}
+
+impl Setup {
+    /// For a model, with its window as far as it is known.
+    #[must_use]
+    pub fn for_model(self, windows: &Windows, model: ModelName) -> Self {
+        Self { window_tokens: windows.tokens(&model), model: Some(model), ..self }
+    }
 }
 
 /// Whether a model can give tasks away with the `delegate` tool.

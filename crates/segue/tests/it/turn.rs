@@ -1,8 +1,8 @@
 //! One run of an agent, step by step.
 
 use segue::continuation::RunPhase;
-use segue::event::{Block, Event, Lane, ResultStatus, RunOutcome, SessionId, Usage};
-use segue::prompt::{Prompt, PromptContent, PromptRole, ToolContract};
+use segue::event::{Block, Event, Lane, ModelName, ResultStatus, RunOutcome, SessionId, Usage};
+use segue::prompt::{Prompt, PromptContent, PromptRole, ToolContract, Windows};
 use segue::{ErrorKind, HostCall, Said, Scope, Sent, Setup, Step, Tasks, ToolOutput, Turn, Workspace};
 
 use crate::desk::{HANDOFF, events, session, user, workspace};
@@ -379,4 +379,13 @@ fn threads_are_read_back_page_by_page_and_only_ones_own() {
     turn.record(Said::default().call("b", "read", &format!(r#"{{"thread": "thread:{other}"}}"#))).unwrap();
     let (_, status, text) = results(&workspace, first).pop().unwrap();
     assert_eq!((status, text), (ResultStatus::Error, format!("there is no thread {other}")));
+}
+
+#[test]
+fn a_setup_for_a_model_knows_its_window_or_none() {
+    let name = |model: &str| ModelName { provider: "acme".to_owned(), model: model.to_owned() };
+    let windows = Windows::shipped().with([(name("big"), 5_000)]);
+    let big = setup().for_model(&windows, name("big"));
+    assert_eq!((big.window_tokens, big.model), (Some(5_000), Some(name("big"))));
+    assert_eq!(setup().for_model(&windows, name("nobody-knows")).window_tokens, None);
 }
