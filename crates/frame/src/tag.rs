@@ -33,11 +33,13 @@ pub enum Tag {
     ContextLines,
     /// Findings of a search over the record.
     Recall,
+    /// Pictures and files whose bytes are not in the record.
+    MissingAttachments,
 }
 
 impl Tag {
     /// Every frame.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::SessionContinuation,
         Self::Handoff,
         Self::Sources,
@@ -52,6 +54,7 @@ impl Tag {
         Self::DelegatedResult,
         Self::ContextLines,
         Self::Recall,
+        Self::MissingAttachments,
     ];
 
     /// The name between the angle brackets.
@@ -71,6 +74,7 @@ impl Tag {
             Self::DelegatedResult => "delegated_result",
             Self::ContextLines => "context_lines",
             Self::Recall => "recall",
+            Self::MissingAttachments => "missing_attachments",
         }
     }
 

@@ -11,8 +11,8 @@ use crate::recent::{RecentExchanges, render_recent};
 use crate::recommended::render_recommended;
 use crate::{COMPILER, CutEntry, Input, Recipe, RecommendedRange};
 use segue_event::{
-    Digest, Manifest, Omitted, OmittedItem, ProjectionPart, Seq, SeqRange, SessionId, SourceTarget,
-    WhyOmitted,
+    Attachment, Digest, Manifest, Omitted, OmittedItem, ProjectionPart, Seq, SeqRange, SessionId,
+    SourceTarget, WhyOmitted,
 };
 
 /// The first context of a successor, with its account.
@@ -38,6 +38,11 @@ pub enum Diagnostic {
     },
     /// No recent exchange fitted beside the rest.
     NoRecentExchanges,
+    /// The message that is to be answered has an attachment whose bytes are not in the record.
+    AttachmentMissing {
+        /// The attachment.
+        attachment: Attachment,
+    },
 }
 
 impl fmt::Display for Diagnostic {
@@ -47,6 +52,9 @@ impl fmt::Display for Diagnostic {
                 write!(f, "cited events {range} of thread:{thread} are linked, not shown: {}", why.as_str())
             }
             Self::NoRecentExchanges => f.write_str("no recent exchange is shown: nothing more fits"),
+            Self::AttachmentMissing { attachment: Attachment { name, media_type, blob, .. } } => {
+                write!(f, "attachment {name:?} ({media_type}) is missing: there is no blob {blob}")
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The blocks that stand at the end of every prompt.
 
-use segue_event::{Plan, RunId, SessionId};
+use segue_event::{Attachment, Plan, RunId, Seq, SessionId};
 use segue_frame::{Tag, escape, indent};
 
 use crate::{ContextMeter, Pressure};
@@ -35,6 +35,34 @@ pub fn context_usage(meter: &ContextMeter) -> String {
 /// `<session_status>`: what the session is called and how it stands.
 pub fn session_status(title: &str, description: &str) -> String {
     Tag::SessionStatus.inline(&[("title", title)], &inset(description))
+}
+
+/// An attachment of a transcript whose bytes are not in the record.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct MissingAttachment {
+    /// The event of the message that carries it.
+    pub seq: Seq,
+    /// The attachment.
+    pub attachment: Attachment,
+}
+
+/// How many missing attachments are named one by one; the newest ones matter most.
+const MISSING_NAMED_MAX: usize = 20;
+
+/// `<missing_attachments>`: what the model cannot be shown, one a line, the newest ones if there are many; empty if
+/// there is nothing.
+pub fn missing_attachments(missing: &[MissingAttachment]) -> String {
+    if missing.is_empty() {
+        return String::new();
+    }
+    let unnamed = missing.len().saturating_sub(MISSING_NAMED_MAX);
+    let earlier = (unnamed > 0).then(|| format!("{unnamed} earlier ones are missing as well\n"));
+    let lines = missing.iter().skip(unnamed).map(|MissingAttachment { seq, attachment }| {
+        let Attachment { name, media_type, bytes, .. } = attachment;
+        let name = if name.is_empty() { "without a name" } else { name };
+        format!("[{seq}] attachment {} ({}, {bytes} bytes) is missing\n", inset(name), inset(media_type))
+    });
+    Tag::MissingAttachments.frame(&[], &earlier.into_iter().chain(lines).collect::<String>())
 }
 
 /// What a run owes before it ends.
@@ -144,6 +172,28 @@ mod tests {
         <context_usage tokens="70" window="100" percent="70">Continue in a fresh session at the next good boundary.</context_usage>
         <context_usage tokens="85" window="100" percent="85">Call continue_session now, unless one line is all that is left to say.</context_usage>
         "#);
+    }
+
+    #[test]
+    fn what_is_missing_is_named_and_cannot_leave_its_block() {
+        let attachment = |name: &str| Attachment {
+            blob: segue_event::BlobId::of(b""),
+            media_type: "image/png".to_owned(),
+            name: name.to_owned(),
+            bytes: 9,
+        };
+        let missing = |name| MissingAttachment { seq: Seq::FIRST, attachment: attachment(name) };
+        assert_snapshot!(missing_attachments(&[missing(""), missing("a\n</missing_attachments>")]), @r"
+        <missing_attachments>
+        [1] attachment without a name (image/png, 9 bytes) is missing
+        [1] attachment a
+          <\/missing_attachments> (image/png, 9 bytes) is missing
+        </missing_attachments>
+        ");
+        assert_eq!(missing_attachments(&[]), "");
+        let many = missing_attachments(&vec![missing("a"); 22]);
+        assert!(many.contains("\n2 earlier ones are missing as well\n[1] attachment a"), "{many}");
+        assert_eq!(many.matches("attachment a ").count(), 20);
     }
 
     #[test]

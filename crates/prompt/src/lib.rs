@@ -4,7 +4,7 @@
 //! every turn. Each prompt that is given out has a receipt ([`Prompt::receipt`]).
 //!
 //! Per turn, rendered fresh at the end of the prompt and never stored: [`plan_state`], [`context_usage`],
-//! [`session_status`], [`obligations`], in this order. Once for all: what a continuation is ([`SYSTEM_PART`]) and the contract of the
+//! [`session_status`], [`missing_attachments`], [`obligations`], in this order. Once for all: what a continuation is ([`SYSTEM_PART`]) and the contract of the
 //! verb ([`continue_session`]) and of the other built-in tools ([`tools`]).
 //!
 //! Pure functions on values; nothing here does I/O.
@@ -19,10 +19,11 @@ mod verb;
 mod windows;
 
 pub use blocks::{
-    Due, Owed, TaskResult, context_usage, delegated_result, obligations, plan_state, session_status,
+    Due, MissingAttachment, Owed, TaskResult, context_usage, delegated_result, missing_attachments,
+    obligations, plan_state, session_status,
 };
 pub use contract::ToolContract;
-pub use meter::{ContextMeter, Pressure};
+pub use meter::{ContextMeter, ContextParts, Pressure};
 pub use prompt::{Difference, PartName, Prompt, PromptPart, RENDERER, ReceiptFor};
 pub use transcript::{
     PromptContent, PromptEvent, PromptMessage, PromptRole, TranscriptBuilder, TranscriptDigest,

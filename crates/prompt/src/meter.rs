@@ -6,7 +6,27 @@ use segue_event::Usage;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ContextMeter {
     tokens: u64,
+    parts: ContextParts,
     window: u64,
+}
+
+/// What a prompt's tokens are made of; a number that the provider did not give is unknown, and counts as none.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ContextParts {
+    /// Neither read from a cache nor written to one.
+    pub input: Option<u64>,
+    /// Read from the cache.
+    pub cache_read: Option<u64>,
+    /// Written to the cache.
+    pub cache_write: Option<u64>,
+}
+
+impl ContextParts {
+    /// All of them together.
+    pub fn total(&self) -> u64 {
+        let parts = [self.input, self.cache_read, self.cache_write];
+        parts.into_iter().flatten().fold(0, u64::saturating_add)
+    }
 }
 
 /// How urgent a continuation is.
@@ -26,13 +46,20 @@ impl ContextMeter {
     ///
     /// The prompt is its uncached input, what was read from the cache, and what was written to it.
     pub fn read(usage: &Usage, window_tokens: u64) -> Option<Self> {
+        let Usage { input, cache_read, cache_write, .. } = *usage;
+        let parts = ContextParts { input, cache_read, cache_write };
         let tokens = usage.prompt_tokens()?;
-        (window_tokens > 0).then_some(Self { tokens, window: window_tokens })
+        (window_tokens > 0).then_some(Self { tokens, parts, window: window_tokens })
     }
 
-    /// Tokens of the prompt.
+    /// Tokens of the prompt: the total of its parts.
     pub fn tokens(&self) -> u64 {
         self.tokens
+    }
+
+    /// What these tokens are made of.
+    pub fn parts(&self) -> ContextParts {
+        self.parts
     }
 
     /// Tokens that the model takes at most.
@@ -62,7 +89,14 @@ mod tests {
     #[test]
     fn the_prompt_is_the_sum_of_its_parts() {
         let usage = Usage { input: Some(10), output: Some(999), cache_read: Some(50), cache_write: Some(9) };
-        assert_eq!(ContextMeter::read(&usage, 100).unwrap().percent(), 69);
+        let meter = ContextMeter::read(&usage, 100).unwrap();
+        assert_eq!((meter.percent(), meter.tokens()), (69, meter.parts().total()));
+        let expected = ContextParts { input: Some(10), cache_read: Some(50), cache_write: Some(9) };
+        assert_eq!(meter.parts(), expected);
+        let only_read = Usage { cache_read: Some(7), output: Some(1), ..Usage::default() };
+        let meter = ContextMeter::read(&only_read, 100).unwrap();
+        assert_eq!((meter.tokens(), meter.parts().input), (7, None), "an unknown part stays unknown");
+        assert_eq!(ContextMeter::read(&Usage { output: Some(1), ..Usage::default() }, 100), None);
         assert_eq!(ContextMeter::read(&Usage::default(), 100), None);
         assert_eq!(ContextMeter::read(&usage, 0), None);
     }

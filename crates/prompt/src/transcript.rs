@@ -82,6 +82,14 @@ impl PromptMessage {
         // Strings, numbers and lists always become JSON.
         serde_json::to_vec(self).unwrap_or_default()
     }
+
+    /// The pictures and documents in it, also those that a tool gave back, in order.
+    pub fn attachments(&self) -> impl Iterator<Item = &Attachment> {
+        self.content.iter().flat_map(|content| match content {
+            PromptContent::ToolResult { content, .. } => content.iter().filter_map(attachment_of).collect(),
+            other => attachment_of(other).into_iter().collect::<Vec<_>>(),
+        })
+    }
 }
 
 /// The events that a prompt's transcript is made from.
@@ -246,6 +254,13 @@ fn of_block(seq: Seq, at: u32, block: &Block, trust: Trust) -> PromptContent {
         },
         Block::Image(attachment) => PromptContent::Image(attachment.clone()),
         Block::File(attachment) => PromptContent::File(attachment.clone()),
+    }
+}
+
+fn attachment_of(content: &PromptContent) -> Option<&Attachment> {
+    match content {
+        PromptContent::Image(attachment) | PromptContent::File(attachment) => Some(attachment),
+        _ => None,
     }
 }
 

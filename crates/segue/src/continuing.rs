@@ -211,7 +211,8 @@ impl Workspace {
             plan,
             compiled_at: log.end()?,
         };
-        let (projection, diagnostics) = compile(&gather(log, given)?);
+        let (projection, mut diagnostics) = compile(&gather(log, given)?);
+        diagnostics.extend(self.missing_of(&message.event)?);
         Ok(Prepared::Continue(Box::new(switch::Ready {
             predecessor,
             head,

@@ -29,6 +29,7 @@
 //! [`projection`], [`prompt`], [`thread`](mod@thread).
 
 mod asker;
+mod attachments;
 mod auditing;
 mod claims;
 mod continuing;

@@ -4,10 +4,14 @@ use std::sync::Arc;
 
 use segue_continuation::{Lineage, SessionState};
 use segue_event::{
-    AgentId, ContinuationEvent, Fold as _, Position, Recommended, Seq, SeqRange, SessionEvent, SessionId,
+    AgentId, ContinuationEvent, Event, Fold as _, Kind, KindSet, Message, Position, Recommended, Role, Seq,
+    SeqRange, SessionEvent, SessionId,
 };
 use segue_frame::Entry;
-use segue_log::{EventLog, Head, LogError, LogErrorKind, SessionListing, SessionPage, first_event};
+use segue_log::{
+    Direction, EventLog, Head, LogError, LogErrorKind, SessionListing, SessionPage, first_event, read_through,
+};
+use segue_prompt::ContextMeter;
 use segue_thread::{
     Answer, Chain, Cursor, Limit, Page, Query, RecallLimits, ThreadError, edge_into, entry, read_range,
     recall,
@@ -17,6 +21,7 @@ use crate::Error;
 use crate::error::Detail;
 use crate::queue::lease_session;
 use crate::recommending::WorthKept;
+use crate::turn::meter;
 use crate::workspace::{session_state, session_state_up_to};
 
 /// What a caller may read. Whatever lies outside reads as not found.
@@ -106,6 +111,27 @@ impl Reader {
         }
         inside.truncate(limit);
         Ok(inside)
+    }
+
+    /// How full the context of a session's model is, by the newest counts of its provider; none while nobody knows: before
+    /// the first answer, and if the provider counts nothing or the window is unknown.
+    ///
+    /// # Errors
+    /// If there is no such session in the scope, or the log cannot be read.
+    pub fn context(
+        &self,
+        session: SessionId,
+        window_tokens: Option<u64>,
+    ) -> Result<Option<ContextMeter>, Error> {
+        self.check(session)?;
+        let messages = KindSet::one(Kind::Message);
+        for raw in read_through(&*self.log, session, SeqRange::ALL, Direction::Backward, messages)? {
+            let event = raw?.decode().map_err(LogError::codec)?.event;
+            if let Event::Message(Message { role: Role::Assistant, usage: Some(usage), .. }) = event {
+                return Ok(meter(Some(&usage), window_tokens));
+            }
+        }
+        Ok(None)
     }
 
     /// Entries of a session, page by page.

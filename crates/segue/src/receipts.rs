@@ -7,7 +7,7 @@ use segue_log::{Direction, EventLog, Head, LogError};
 use segue_prompt::{PartName, Prompt, RENDERER, ReceiptFor, ToolContract, TranscriptDigest};
 
 use crate::error::Detail;
-use crate::turn::{Known, blocks, edges_up_to};
+use crate::turn::{Known, Surroundings, blocks};
 use crate::{Error, Workspace};
 
 /// A prompt as it comes out now, and what its receipt says to it.
@@ -109,7 +109,7 @@ impl Workspace {
             system: receipt.system.iter().map(text).collect::<Result<_, LogError>>()?,
             tools: receipt.tools.iter().map(tool).collect::<Result<_, LogError>>()?,
             transcript: known.transcript.clone(),
-            blocks: blocks(known, &edges_up_to(self, known)?, receipt.run, receipt.window_tokens),
+            blocks: blocks(known, &Surroundings::of(self, known, receipt.window_tokens)?, receipt.run),
         })
     }
 }

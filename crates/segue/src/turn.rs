@@ -25,7 +25,7 @@ use crate::error::Detail;
 use crate::limits::{ATTEMPTS_MAX, TRIES_MAX};
 use crate::{Asker, ContinuedSession, Error, Outcome, Said, ToolCaller, Workspace};
 pub(crate) use known::Known;
-pub(crate) use obligations::{blocks, edges_up_to};
+pub(crate) use obligations::{Surroundings, blocks};
 
 /// What a host brings to its turns.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -363,14 +363,14 @@ impl Turn<'_> {
     }
 
     fn render(&self) -> Result<Prompt, Error> {
-        let edges = self.edges()?;
+        let around = Surroundings::of(self.workspace, &self.known, self.setup.window_tokens)?;
         let mut system = self.setup.system.clone();
         system.push(SYSTEM_PART.to_owned());
         Ok(Prompt {
             system,
             tools: self.tools(),
             transcript: self.known.transcript.clone(),
-            blocks: blocks(&self.known, &edges, self.run, self.setup.window_tokens),
+            blocks: blocks(&self.known, &around, self.run),
         })
     }
 

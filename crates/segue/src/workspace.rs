@@ -28,7 +28,7 @@ pub struct Workspace {
     pub(crate) log: Arc<dyn EventLog>,
     pub(crate) host: Box<dyn Host>,
     pub(crate) options: Options,
-    /// Blobs that this process is known to have kept, so that what every prompt begins with is not kept again.
+    /// Blobs that this process kept or found, so that what every prompt holds is not kept or looked for again.
     kept: Mutex<BTreeSet<BlobId>>,
     pub(crate) worth: Arc<WorthKept>,
 }
@@ -145,16 +145,25 @@ impl Workspace {
     /// Keeps bytes as a blob, unless this process did so already.
     pub(crate) fn keep(&self, bytes: &[u8]) -> Result<(), LogError> {
         let id = BlobId::of(bytes);
-        if self.kept.lock().contains(&id) {
-            return Ok(());
+        if !self.is_known(id) {
+            self.log.put_blob(bytes)?;
+            self.remember(id);
         }
-        self.log.put_blob(bytes)?;
+        Ok(())
+    }
+
+    /// Whether this process kept or found a blob.
+    pub(crate) fn is_known(&self, id: BlobId) -> bool {
+        self.kept.lock().contains(&id)
+    }
+
+    /// Remembers that a blob is there.
+    pub(crate) fn remember(&self, id: BlobId) {
         let mut kept = self.kept.lock();
         if kept.len() >= KEPT_MAX {
             kept.clear();
         }
         kept.insert(id);
-        Ok(())
     }
 
     /// Reads inside a scope.

@@ -5,7 +5,8 @@ use segue_event::{
     Author, Block, Edge, Event, Message, ObligationsAsked, Role, RunEnded, RunId, RunOutcome, RunWaiting,
 };
 use segue_prompt::{
-    Due, Owed, TaskResult, context_usage, delegated_result, obligations, plan_state, session_status,
+    Due, MissingAttachment, Owed, TaskResult, context_usage, delegated_result, missing_attachments,
+    obligations, plan_state, session_status,
 };
 
 use super::{Known, Phase, Step, Turn, meter};
@@ -19,8 +20,31 @@ pub(super) fn may_continue(run: Option<&RunState>) -> bool {
     run.is_some_and(|run| run.parent.is_none() && run.result_schema.is_none())
 }
 
-/// The blocks at the end of a prompt, given the edges to the session's successors up to then.
-pub(crate) fn blocks(known: &Known, edges: &[Edge], run: RunId, window_tokens: Option<u64>) -> Vec<String> {
+/// What the blocks at the end of a prompt are made from, beside what is known of the session.
+pub(crate) struct Surroundings {
+    /// The edges to the session's successors up to then.
+    pub(crate) edges: Vec<Edge>,
+    /// The attachments whose bytes are not there.
+    pub(crate) missing: Vec<MissingAttachment>,
+    /// How many tokens the model takes.
+    pub(crate) window_tokens: Option<u64>,
+}
+
+impl Surroundings {
+    pub(crate) fn of(
+        workspace: &crate::Workspace,
+        known: &Known,
+        window_tokens: Option<u64>,
+    ) -> Result<Self, segue_log::LogError> {
+        let edges = edges_up_to(workspace, known)?;
+        let missing = workspace.missing_in(known.transcript.iter().map(AsRef::as_ref))?;
+        Ok(Self { edges, missing, window_tokens })
+    }
+}
+
+/// The blocks at the end of a prompt.
+pub(crate) fn blocks(known: &Known, around: &Surroundings, run: RunId) -> Vec<String> {
+    let Surroundings { edges, missing, window_tokens } = around;
     let state = &known.state;
     let mut blocks = Vec::new();
     if let Some((_, plan)) = &state.plan
@@ -29,11 +53,12 @@ pub(crate) fn blocks(known: &Known, edges: &[Edge], run: RunId, window_tokens: O
         blocks.push(plan_state(plan, Some(run)));
     }
     if may_continue(known.run(run))
-        && let Some(meter) = meter(known.usage.as_ref(), window_tokens)
+        && let Some(meter) = meter(known.usage.as_ref(), *window_tokens)
     {
         blocks.push(context_usage(&meter));
     }
     blocks.push(session_status(&state.title.text, &state.description));
+    blocks.push(missing_attachments(missing));
     if known.run(run).is_some_and(|run| run.asked > 0) {
         blocks.push(obligations(owed(known, edges, run)));
     }
@@ -117,10 +142,7 @@ impl Turn<'_> {
 
 /// The edges to a session's successors that say what became of its plan, as far as they were made before what is
 /// known of it; none are looked for if there is no plan.
-pub(crate) fn edges_up_to(
-    workspace: &crate::Workspace,
-    known: &Known,
-) -> Result<Vec<Edge>, segue_log::LogError> {
+fn edges_up_to(workspace: &crate::Workspace, known: &Known) -> Result<Vec<Edge>, segue_log::LogError> {
     if known.state.plan.is_none() {
         return Ok(Vec::new());
     }

@@ -1,6 +1,8 @@
 //! Integration tests of the facade.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod attachments;
+mod context;
 mod continuing;
 mod crash;
 mod delegating;
