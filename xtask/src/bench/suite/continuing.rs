@@ -20,8 +20,6 @@ const APPEND: &str = "one durable append";
 /// A long predecessor may cost this much of a short one.
 const FLAT: f64 = 1.3;
 
-/// How often one predecessor is continued by its agent.
-const SWITCHES: u64 = 8;
 /// A switch may cost so many durable appends.
 const APPENDS_MAX: f64 = 12.0;
 /// A switch may take so long.
@@ -111,10 +109,12 @@ pub(super) fn switch(bench: &Bench) -> anyhow::Result<Row> {
     let folder = bench.folder.path().join("switch");
     let workspace = Workspace::open(&folder, SystemHost, segue::Options::default())?;
     let [short, long] = bench.sizes.predecessors;
+    let (times, rounds) = (bench.sizes.switches, Cell::new(0));
+    let (first, second) = (predecessor(&workspace, short)?, predecessor(&workspace, long)?);
     let contenders = vec![
-        Contender::new(SHORT, || switch_often(&workspace, short)),
-        Contender::new(LONG, || switch_often(&workspace, long)),
-        Contender::new(APPEND, || append_often(&workspace, SWITCHES)),
+        Contender::new(SHORT, || switch_often(&workspace, first, times, &rounds)),
+        Contender::new(LONG, || switch_often(&workspace, second, times, &rounds)),
+        Contender::new(APPEND, || append_often(&workspace, times)),
     ];
     let series = compete(bench.rounds, contenders)?;
     drop(workspace);
@@ -126,7 +126,7 @@ pub(super) fn switch(bench: &Bench) -> anyhow::Result<Row> {
             megabytes(short),
             megabytes(long)
         ),
-        unit: Unit::micros(SWITCHES),
+        unit: Unit::micros(times),
         series,
         comparisons: vec![
             Comparison::cost(LONG, SHORT, Some(FLAT)),
@@ -140,11 +140,18 @@ pub(super) fn switch(bench: &Bench) -> anyhow::Result<Row> {
     })
 }
 
-/// A predecessor of its own for every round: agents make so many successors of one at most.
-fn switch_often(workspace: &Workspace, bytes: u64) -> anyhow::Result<Duration> {
-    let session = predecessor(workspace, bytes)?;
+/// On a fork of its own for every round, for agents make only so many successors of one session.
+fn switch_often(
+    workspace: &Workspace,
+    predecessor: SessionId,
+    times: u64,
+    rounds: &Cell<u64>,
+) -> anyhow::Result<Duration> {
+    rounds.set(rounds.get() + 1);
+    let head = workspace.log().head(predecessor)?.context("the predecessor is gone")?;
+    let session = workspace.fork(predecessor, head.seq, &rounds.get().to_string())?;
     let setup = Setup { host: "bench".to_owned(), ..Setup::default() };
-    (0..SWITCHES).map(|_| switch_once(workspace, session, &setup)).sum()
+    (0..times).map(|_| switch_once(workspace, session, &setup)).sum()
 }
 
 fn switch_once(workspace: &Workspace, session: SessionId, setup: &Setup) -> anyhow::Result<Duration> {

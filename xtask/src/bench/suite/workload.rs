@@ -25,6 +25,8 @@ pub(super) struct Sizes {
     pub(super) ranges: u64,
     pub(super) opens: u64,
     pub(super) continuations: u64,
+    /// How often an agent continues one predecessor in a row.
+    pub(super) switches: u64,
     /// A short and a long predecessor, in bytes.
     pub(super) predecessors: [u64; 2],
 }
@@ -40,6 +42,7 @@ const FULL: Sizes = Sizes {
     ranges: 500,
     opens: 3,
     continuations: 20,
+    switches: 8,
     predecessors: [3_600_000, 36_000_000],
 };
 
@@ -54,6 +57,7 @@ const QUICK: Sizes = Sizes {
     ranges: 100,
     opens: 2,
     continuations: 5,
+    switches: 2,
     predecessors: [360_000, 3_600_000],
 };
 
@@ -61,7 +65,14 @@ impl Sizes {
     pub(super) fn of(arguments: &Arguments) -> Self {
         match (arguments.quick, arguments.gigabyte) {
             (true, _) => QUICK,
-            (false, true) => Self { name: "gigabyte", library_bytes: 1_000_000_000, ..FULL },
+            (false, true) => Self {
+                name: "gigabyte",
+                library_bytes: 1_000_000_000,
+                // Taking up a run of 1 GB takes its time, which is not measured.
+                switches: 1,
+                predecessors: [3_600_000, 1_000_000_000],
+                ..FULL
+            },
             (false, false) => FULL,
         }
     }
