@@ -60,6 +60,8 @@ pub struct RunState {
     pub asked: u32,
     /// The tasks that it delegated, in order.
     pub children: Vec<Child>,
+    /// How many of them, from the first, it was told about: those that it had when it was taken up after waiting.
+    pub told: usize,
     /// Where it is on its way.
     pub phase: RunPhase,
 }
@@ -100,6 +102,11 @@ impl RunState {
         self.result_schema.is_some() && self.returned.is_none()
     }
 
+    /// The tasks of which it was not told yet what became of them.
+    pub fn untold(&self) -> &[Child] {
+        self.children.get(self.told..).unwrap_or_default()
+    }
+
     fn queued(queued: &RunQueued) -> Self {
         Self {
             lane: queued.lane,
@@ -110,6 +117,7 @@ impl RunState {
             returned: None,
             asked: 0,
             children: Vec::new(),
+            told: 0,
             phase: RunPhase::Queued,
         }
     }
@@ -248,6 +256,9 @@ impl SessionState {
             }
             RunEvent::QueuedMessageTaken(taken) => drop(self.waiting_messages.remove(&taken.queued)),
             RunEvent::RunStarted(started) => self.change_run(started.run, |run| {
+                if run.phase == RunPhase::Waiting {
+                    run.told = run.children.len();
+                }
                 run.attempt = started.attempt;
                 run.phase = RunPhase::Running { host: started.host.clone() };
             }),

@@ -11,7 +11,6 @@ use segue_prompt::{
 
 use super::{Known, Phase, Step, Turn, meter};
 use crate::Error;
-use crate::continuing::parked_children;
 use crate::limits::REMINDERS_MAX;
 use crate::successors::successors;
 
@@ -109,12 +108,13 @@ impl Turn<'_> {
         if !self.known.state.waiting_messages.is_empty() {
             return Ok((None, Step::Prompt));
         }
+        // What is owed may hang on these tasks. One that is done is told when the run is taken up again.
+        if state.is_some_and(|run| !run.untold().is_empty()) {
+            return Ok((Some(RunWaiting { run }.into()), Step::Parked));
+        }
         let owed = owed(&self.known, &self.edges()?, run);
         if owed.anything() && state.is_some_and(|run| run.asked < REMINDERS_MAX) {
             return Ok((Some(ObligationsAsked { run }.into()), Step::Prompt));
-        }
-        if parked_children(&*self.workspace.log, state)? > 0 {
-            return Ok((Some(RunWaiting { run }.into()), Step::Parked));
         }
         let outcome = match owed.result {
             Due::No => RunOutcome::Succeeded,
@@ -125,9 +125,9 @@ impl Turn<'_> {
         Ok((Some(RunEnded { run, outcome: outcome.clone() }.into()), Step::Done(outcome)))
     }
 
-    /// What became of the tasks that the run waited for, as a message for it.
+    /// What became of the tasks that the run waited for, as a message for it; each is told once.
     pub(super) fn task_results(&self) -> Result<Event, Error> {
-        let children = self.known.run(self.run).map(|run| run.children.clone()).unwrap_or_default();
+        let children = self.known.run(self.run).map(RunState::untold).unwrap_or_default();
         let mut text = String::new();
         for child in children {
             let log = &*self.workspace.log;

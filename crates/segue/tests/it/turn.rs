@@ -389,3 +389,53 @@ fn a_setup_for_a_model_knows_its_window_or_none() {
     assert_eq!((big.window_tokens, big.model), (Some(5_000), Some(name("big"))));
     assert_eq!(setup().for_model(&windows, name("nobody-knows")).window_tokens, None);
 }
+
+/// The child that a session's run delegated last.
+fn newest_child(workspace: &Workspace, session: SessionId) -> segue::continuation::Child {
+    let state = workspace.reader(Scope::Workspace).state(session).unwrap();
+    *state.runs.values().next().unwrap().children.last().unwrap()
+}
+
+fn work_off(workspace: &Workspace, session: SessionId, words: &str) {
+    let mut working = begin(workspace, session);
+    working.prompt().unwrap();
+    assert_eq!(working.record(Said::text(words)).unwrap(), Step::Done(RunOutcome::Succeeded));
+}
+
+#[test]
+fn a_task_that_is_done_before_its_run_would_end_is_told_all_the_same() {
+    let (workspace, first) = asked("count the files");
+    let mut turn = begin(&workspace, first);
+    turn.record(Said::default().call("a", "delegate", r#"{"task": "count"}"#)).unwrap();
+    work_off(&workspace, newest_child(&workspace, first).session, "there are three");
+    assert_eq!(turn.record(Said::text("I wait.")).unwrap(), Step::Parked);
+    let mut turn = begin(&workspace, first);
+    assert!(texts(&turn.prompt().unwrap()).last().unwrap().contains("there are three"));
+    assert_eq!(turn.record(Said::text("three")).unwrap(), Step::Done(RunOutcome::Succeeded));
+}
+
+#[test]
+fn what_became_of_a_task_is_told_once() {
+    let (workspace, first) = asked("count the files");
+    for words in ["there are three", "there are four"] {
+        let mut turn = begin(&workspace, first);
+        turn.record(Said::default().call("", "delegate", r#"{"task": "count"}"#)).unwrap();
+        assert_eq!(turn.record(Said::text("I wait.")).unwrap(), Step::Parked);
+        work_off(&workspace, newest_child(&workspace, first).session, words);
+    }
+    let told = texts(&begin(&workspace, first).prompt().unwrap()).concat();
+    assert_eq!((told.matches("there are three").count(), told.matches("there are four").count()), (1, 1));
+}
+
+#[test]
+fn nothing_is_asked_for_while_tasks_are_waited_for() {
+    let (workspace, first) = asked("count the files");
+    let mut turn = begin(&workspace, first);
+    let plan = r#"{"steps": [{"id": "1", "label": "count", "status": "active"}]}"#;
+    let said = Said::default().call("a", "plan", plan).call("b", "delegate", r#"{"task": "count"}"#);
+    turn.record(said).unwrap();
+    assert_eq!(turn.record(Said::text("I wait.")).unwrap(), Step::Parked);
+    work_off(&workspace, newest_child(&workspace, first).session, "there are three");
+    let mut turn = begin(&workspace, first);
+    assert_eq!(turn.record(Said::text("three")).unwrap(), Step::Prompt, "now the plan is asked for");
+}
