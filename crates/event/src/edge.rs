@@ -117,7 +117,7 @@ pub enum Initiator {
     Tool {
         /// The run in which it was called.
         run: RunId,
-        /// The call: the provider's id, or the place of the call where the provider gives none.
+        /// The call: its place in the session as `[message.block]`, or the provider's id where there is no place.
         call: String,
     },
     /// A person, with an id of the request that the caller chose.

@@ -20,7 +20,8 @@ pub enum Asker {
 pub struct ToolCaller {
     /// The run in which it was called.
     pub run: RunId,
-    /// The call. With an empty provider's id, its place in the session is what tells it from others.
+    /// The call. Its place in the session is what tells it from others, for providers give ids again; only where there
+    /// is no place does the provider's id.
     pub call: CallRef,
     /// What came before in the same batch of calls.
     pub batch: Batch,
@@ -74,7 +75,7 @@ impl Asker {
 
 fn call_name(call: &CallRef) -> String {
     match call.site {
-        Some(site) if call.provider_id.is_empty() => format!("[{}.{}]", site.message, site.block),
-        _ => call.provider_id.clone(),
+        Some(site) => format!("[{}.{}]", site.message, site.block),
+        None => call.provider_id.clone(),
     }
 }

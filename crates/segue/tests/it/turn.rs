@@ -439,3 +439,22 @@ fn nothing_is_asked_for_while_tasks_are_waited_for() {
     let mut turn = begin(&workspace, first);
     assert_eq!(turn.record(Said::text("three")).unwrap(), Step::Prompt, "now the plan is asked for");
 }
+
+#[test]
+fn calls_are_told_apart_by_their_place_where_a_provider_gives_ids_again() {
+    let (workspace, first) = asked("begin");
+    let mut turn = begin(&workspace, first);
+    for task in ["one", "two"] {
+        let arguments = format!(r#"{{"task": "{task}"}}"#);
+        turn.record(Said::default().call("call_0", "delegate", &arguments)).unwrap();
+        assert_eq!(
+            texts(&begin(&workspace, newest_child(&workspace, first).session).prompt().unwrap()),
+            [task]
+        );
+    }
+    let (workspace, first) = asked("begin");
+    let mut turn = begin(&workspace, first);
+    assert_eq!(turn.record(Said::default().call("call_0", "continue_session", "{}")).unwrap(), Step::Prompt);
+    let step = turn.record(Said::default().call("call_0", "continue_session", HANDOFF)).unwrap();
+    assert!(matches!(step, Step::Continued(_)), "a call that was mended is another call: {step:?}");
+}
