@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use segue_continuation::RunBoard;
+use segue_continuation::{RunBoard, RunPhase, RunState};
 use segue_event::{
     AgentId, Event, Fold as _, LeaseTaken, Position, RunEnded, RunEvent, RunId, RunOutcome, SessionId,
     SessionStarted, Title, TitleSource,
@@ -11,6 +11,7 @@ use segue_log::{Commit, EventLogExt as _, EventStream, Expected, NewEvent};
 
 use crate::error::Detail;
 use crate::limits::{ATTEMPTS_MAX, TRIES_MAX};
+use crate::sending::given_up;
 use crate::turn::requeue;
 use crate::workspace::session_state;
 use crate::{Error, Setup, Turn, Workspace};
@@ -112,28 +113,38 @@ impl<'w> RunQueue<'w> {
             .board
             .running()
             .filter(|(_, _, at_work)| *at_work != host)
-            .map(|(id, run, _)| (id, run.session))
+            .map(|(id, run, at_work)| (id, run.session, at_work.to_owned()))
             .collect();
         let mut recovered = Recovered::default();
-        for (run, session) in lost {
-            self.recover_run(run, session, &mut recovered)?;
+        for (run, session, at_work) in lost {
+            self.recover_run(run, session, &at_work, &mut recovered)?;
         }
         self.catch_up()?;
         Ok(recovered)
     }
 
-    fn recover_run(&self, id: RunId, session: SessionId, recovered: &mut Recovered) -> Result<(), Error> {
+    fn recover_run(
+        &self,
+        id: RunId,
+        session: SessionId,
+        at_work: &str,
+        recovered: &mut Recovered,
+    ) -> Result<(), Error> {
         let log = &*self.workspace.log;
         let head = log.head(session)?.ok_or(Detail::SessionNotFound(session))?;
         let state = session_state(log, session)?.ok_or(Detail::SessionNotFound(session))?;
-        let Some(run) = state.runs.get(&id).filter(|run| !run.is_over()) else { return Ok(()) };
-        let (event, list): (Event, _) = if run.attempt < ATTEMPTS_MAX {
-            (requeue(id, run, run.attempt + 1).into(), &mut recovered.requeued)
+        // By now it may be over, wait, or be at work again.
+        let is_lost = |run: &&RunState| matches!(&run.phase, RunPhase::Running { host } if host == at_work);
+        let Some(run) = state.runs.get(&id).filter(is_lost) else { return Ok(()) };
+        let now = self.workspace.host.now();
+        let (events, list) = if run.attempt < ATTEMPTS_MAX {
+            (vec![requeue(id, run, run.attempt + 1).into()], &mut recovered.requeued)
         } else {
             let outcome = RunOutcome::Failed(format!("its host was gone {ATTEMPTS_MAX} times"));
-            (RunEnded { run: id, outcome }.into(), &mut recovered.failed)
+            let next = || RunId::v7(now, self.workspace.host.random());
+            (given_up(&state, head.seq, RunEnded { run: id, outcome }, next), &mut recovered.failed)
         };
-        let events = vec![NewEvent { time: self.workspace.host.now(), event }];
+        let events = events.into_iter().map(|event| NewEvent { time: now, event }).collect();
         match log.commit(Commit::new().append(session, Expected::after(head.seq), events)) {
             Ok(_) => list.push(id),
             // It is not gone after all, or another host was faster.

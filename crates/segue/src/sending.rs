@@ -1,7 +1,10 @@
 //! Bringing a message to a session, whatever is going on there.
 
-use segue_continuation::{RunPhase, RunState};
-use segue_event::{Event, Lane, Message, MessageQueued, RunId, RunOutcome, RunQueued, Seq, SessionId};
+use segue_continuation::{RunPhase, RunState, SessionState};
+use segue_event::{
+    Event, Lane, Message, MessageQueued, QueuedMessageTaken, RunEnded, RunId, RunOutcome, RunQueued, Seq,
+    SessionId, TakenTo,
+};
 use segue_log::{Commit, Expected, NewEvent};
 
 use crate::error::Detail;
@@ -15,7 +18,8 @@ use crate::{Error, Workspace};
 pub enum Sent {
     /// It stands in the transcript, and a run is queued that answers it.
     ToRun(RunId),
-    /// A run is at work; it takes the message before its next prompt.
+    /// A run is at work; it takes the message before its next prompt. If it fails or is cancelled before that, another
+    /// run is queued for it.
     Behind(RunId),
 }
 
@@ -75,8 +79,12 @@ impl Workspace {
             Some((run, _)) => (vec![queued_message(message)], Sent::Behind(*run)),
             None => {
                 let run = RunId::v7(self.host.now(), self.host.random());
-                let queued = queued_run(run, lane, head.seq.next());
-                (vec![message.clone().into(), queued.into()], Sent::ToRun(run))
+                // What nobody took of earlier messages comes first.
+                let mut events = taken_messages(&state);
+                events.push(message.clone().into());
+                let queued = queued_run(run, lane, newest_message(head.seq, &events));
+                events.push(queued.into());
+                (events, Sent::ToRun(run))
             }
         };
         let now = self.host.now();
@@ -84,6 +92,41 @@ impl Workspace {
         self.log.commit(Commit::new().append(session, Expected::after(head.seq), events))?;
         Ok(sent)
     }
+}
+
+/// The messages that came while a run was at work, as they are taken into the transcript.
+pub(crate) fn taken_messages(state: &SessionState) -> Vec<Event> {
+    let taken = state.waiting_messages.iter().flat_map(|(seq, waiting)| {
+        let taken = QueuedMessageTaken { queued: *seq, to: TakenTo::Turn };
+        [Event::from(waiting.message.clone()), taken.into()]
+    });
+    taken.collect()
+}
+
+/// The end of a run that did not come to take the messages behind it: another takes them, which is `next` unless one
+/// is open already.
+pub(crate) fn given_up(
+    state: &SessionState,
+    head: Seq,
+    ended: RunEnded,
+    next: impl FnOnce() -> RunId,
+) -> Vec<Event> {
+    let is_other = |(id, run): (&RunId, &RunState)| *id != ended.run && !run.is_over();
+    let lane = state.runs.get(&ended.run).map_or(Lane::Interactive, |run| run.lane);
+    let has_taker = state.waiting_messages.is_empty() || state.runs.iter().any(is_other);
+    let mut events = vec![ended.into()];
+    if !has_taker {
+        events.extend(taken_messages(state));
+        events.push(queued_run(next(), lane, newest_message(head, &events)).into());
+    }
+    events
+}
+
+/// Where the newest message among events will stand that come behind `head`.
+fn newest_message(head: Seq, events: &[Event]) -> Seq {
+    let places = std::iter::successors(Some(head.next()), |seq| Some(seq.next()));
+    let messages = places.zip(events).filter(|(_, event)| matches!(event, Event::Message(_)));
+    messages.last().map_or(head, |(seq, _)| seq)
 }
 
 fn queued_message(message: &Message) -> Event {

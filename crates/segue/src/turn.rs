@@ -13,8 +13,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use segue_continuation::{Batch, RunPhase};
 use segue_event::{
-    Block, CallRef, CallSite, Event, ModelName, QueuedMessageTaken, ResultStatus, RunEnded, RunId,
-    RunOutcome, RunQueued, RunStarted, SessionId, TakenTo, ToolCall, ToolResult, Usage,
+    Block, CallRef, CallSite, Event, ModelName, ResultStatus, RunEnded, RunId, RunOutcome, RunQueued,
+    RunStarted, SessionId, ToolCall, ToolResult, Usage,
 };
 use segue_log::{Commit, Committed, Expected, LogErrorKind, NewEvent};
 use segue_prompt::{
@@ -23,6 +23,7 @@ use segue_prompt::{
 
 use crate::error::Detail;
 use crate::limits::{ATTEMPTS_MAX, TRIES_MAX};
+use crate::sending::{given_up, taken_messages};
 use crate::{Asker, ContinuedSession, Error, Outcome, Said, ToolCaller, Workspace};
 pub(crate) use known::Known;
 pub(crate) use obligations::{Surroundings, blocks};
@@ -322,7 +323,9 @@ impl Turn<'_> {
 
     fn end(&mut self, outcome: RunOutcome) -> Result<(), Error> {
         let ended = RunEnded { run: self.run, outcome };
-        self.commit(|_| Ok(vec![ended.clone().into()]))?;
+        let host = &self.workspace.host;
+        let next = || RunId::v7(host.now(), host.random());
+        self.commit(|turn| Ok(given_up(&turn.known.state, turn.known.head.seq, ended.clone(), next)))?;
         self.phase = Phase::Over;
         Ok(())
     }
@@ -351,14 +354,7 @@ impl Turn<'_> {
         if self.known.state.waiting_messages.is_empty() {
             return Ok(());
         }
-        self.commit(|turn| {
-            let waiting = turn.known.state.waiting_messages.iter();
-            let taken = waiting.flat_map(|(seq, waiting)| {
-                let taken = QueuedMessageTaken { queued: *seq, to: TakenTo::Turn };
-                [Event::from(waiting.message.clone()), taken.into()]
-            });
-            Ok(taken.collect())
-        })?;
+        self.commit(|turn| Ok(taken_messages(&turn.known.state)))?;
         Ok(())
     }
 

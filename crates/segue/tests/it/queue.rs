@@ -90,3 +90,39 @@ fn leases_are_in_no_list() {
     assert_eq!(queue.board().lease(), Some("a"));
     assert!(workspace.reader(Scope::Workspace).sessions(None, 10).unwrap().is_empty());
 }
+
+#[test]
+fn a_message_behind_a_run_that_is_lost_for_good_is_answered_by_another_and_in_its_order() {
+    let workspace = workspace();
+    let asked = ask(&workspace, Lane::Interactive);
+    let mut queue = workspace.queue().unwrap();
+    queue.take_lease("keeper").unwrap();
+    for attempt in 1..=3 {
+        drop(queue.take(&host(&format!("host {attempt}"))).unwrap().unwrap());
+        let message = Message::text(Role::User, Author::User, &format!("more {attempt}"));
+        workspace.send(asked, &message, Lane::Interactive).unwrap();
+        queue.recover("keeper").unwrap();
+    }
+    let mut turn = queue.take(&host("again")).unwrap().unwrap();
+    let told = turn.prompt().unwrap().transcript;
+    let told: Vec<_> = told.iter().map(|message| format!("{:?}", message.content)).collect();
+    let expected = ["hello", "more 1", "more 2", "more 3"].map(|text| format!("[Text({text:?})]"));
+    assert_eq!(told, expected);
+}
+
+#[test]
+fn what_was_left_behind_comes_before_what_is_sent_next() {
+    let workspace = workspace();
+    let asked = ask(&workspace, Lane::Interactive);
+    let turn = workspace.turn(asked, &host("a")).unwrap().unwrap();
+    workspace.send(asked, &Message::text(Role::User, Author::User, "one"), Lane::Interactive).unwrap();
+    let ended = segue::event::RunEnded { run: turn.run(), outcome: RunOutcome::Cancelled };
+    workspace.append(asked, [ended]).unwrap();
+    workspace.send(asked, &Message::text(Role::User, Author::User, "two"), Lane::Interactive).unwrap();
+    let state = workspace.reader(Scope::Workspace).state(asked).unwrap();
+    assert!(state.waiting_messages.is_empty());
+    let newest = state.runs.values().max_by_key(|run| run.trigger).unwrap();
+    let events = crate::desk::events(&workspace, asked);
+    let trigger = &events[usize::try_from(newest.trigger.get()).unwrap() - 1];
+    assert_eq!(*trigger, Message::text(Role::User, Author::User, "two").into());
+}

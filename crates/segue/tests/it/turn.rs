@@ -458,3 +458,27 @@ fn calls_are_told_apart_by_their_place_where_a_provider_gives_ids_again() {
     let step = turn.record(Said::default().call("call_0", "continue_session", HANDOFF)).unwrap();
     assert!(matches!(step, Step::Continued(_)), "a call that was mended is another call: {step:?}");
 }
+
+#[test]
+fn a_message_that_came_behind_a_run_that_then_failed_is_answered_by_another() {
+    let ends: [fn(Turn<'_>); 3] = [
+        |turn| turn.fail("no").unwrap(),
+        |turn| turn.cancel().unwrap(),
+        |turn| drop(turn.retry("no").unwrap()),
+    ];
+    for (number, end) in ends.into_iter().enumerate() {
+        let (workspace, first) = asked("begin");
+        for _ in 0..2 * (number / 2) {
+            begin(&workspace, first).retry("no").unwrap();
+        }
+        let turn = begin(&workspace, first);
+        let run = turn.run();
+        assert_eq!(workspace.send(first, &user("and this"), Lane::Interactive).unwrap(), Sent::Behind(run));
+        end(turn);
+        let mut next = begin(&workspace, first);
+        assert_ne!(next.run(), run);
+        assert_eq!(texts(&next.prompt().unwrap()), ["begin", "and this"]);
+        assert_eq!(next.record(Said::text("yes")).unwrap(), Step::Done(RunOutcome::Succeeded));
+        assert!(workspace.turn(first, &setup()).unwrap().is_none(), "and once only");
+    }
+}
