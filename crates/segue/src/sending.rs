@@ -40,7 +40,8 @@ impl Workspace {
         Err(Detail::Contended { session, tries: TRIES_MAX }.into())
     }
 
-    /// Queues a run anew that has failed or was cancelled: another run for the same message.
+    /// Queues a run anew that has failed or was cancelled: another run for the same message. Gives the one that is open
+    /// for that message already, if there is one.
     ///
     /// # Errors
     /// If there is no such session, the run is not over or did what it was asked, or the log failed.
@@ -61,6 +62,10 @@ impl Workspace {
             matches!(run.phase, RunPhase::Ended(RunOutcome::Failed(_) | RunOutcome::Cancelled))
         };
         let run = state.runs.get(&failed).filter(has_failed).ok_or(Detail::NotFailed(failed))?;
+        let is_again = |(_, other): &(&RunId, &RunState)| !other.is_over() && other.trigger == run.trigger;
+        if let Some((again, _)) = state.runs.iter().find(is_again) {
+            return Ok(*again);
+        }
         let now = self.host.now();
         let again = RunId::v7(now, self.host.random());
         let queued = requeue(again, run, 1);

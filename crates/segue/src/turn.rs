@@ -11,7 +11,7 @@ mod obligations;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use segue_continuation::{Batch, RunPhase};
+use segue_continuation::{Batch, RunPhase, RunState};
 use segue_event::{
     Block, CallRef, CallSite, Event, ModelName, ResultStatus, RunEnded, RunId, RunOutcome, RunQueued,
     RunStarted, SessionId, ToolCall, ToolResult, Usage,
@@ -142,7 +142,8 @@ struct CallBatch {
 }
 
 impl Workspace {
-    /// Takes up the run of a session that is next: queued, or waiting for tasks that are over now. None if there is none.
+    /// Takes up the run of a session that is next: queued, or waiting for tasks that are over now. None if there is
+    /// none, or another one is at work in the session.
     ///
     /// # Errors
     /// If there is no such session, a tool of the host has the name of another or of a built-in one, or the log failed.
@@ -171,8 +172,13 @@ impl Workspace {
         Err(Detail::Contended { session, tries: TRIES_MAX }.into())
     }
 
-    /// The run of a session that can be started: interactive ones first, then the older ones.
+    /// The run of a session that can be started: interactive ones first, then the older ones. None while another is at
+    /// work there, for two would cut off each other's calls.
     fn next_run(&self, known: &Known) -> Result<Option<(RunId, u32)>, Error> {
+        let is_at_work = |run: &RunState| matches!(run.phase, RunPhase::Running { .. });
+        if known.state.runs.values().any(is_at_work) {
+            return Ok(None);
+        }
         let mut startable = Vec::new();
         for (id, run) in &known.state.runs {
             let can_start = match run.phase {
@@ -470,7 +476,7 @@ fn check_names(tools: &[ToolContract]) -> Result<(), Error> {
 }
 
 /// The same run, queued again.
-pub(crate) fn requeue(run: RunId, state: &segue_continuation::RunState, attempt: u32) -> RunQueued {
+pub(crate) fn requeue(run: RunId, state: &RunState, attempt: u32) -> RunQueued {
     RunQueued {
         run,
         lane: state.lane,

@@ -99,7 +99,7 @@ fn a_message_behind_a_run_that_is_lost_for_good_is_answered_by_another_and_in_it
     queue.take_lease("keeper").unwrap();
     for attempt in 1..=3 {
         drop(queue.take(&host(&format!("host {attempt}"))).unwrap().unwrap());
-        let message = Message::text(Role::User, Author::User, &format!("more {attempt}"));
+        let message = Message::text(Role::User, Author::User, format!("more {attempt}"));
         workspace.send(asked, &message, Lane::Interactive).unwrap();
         queue.recover("keeper").unwrap();
     }

@@ -482,3 +482,18 @@ fn a_message_that_came_behind_a_run_that_then_failed_is_answered_by_another() {
         assert!(workspace.turn(first, &setup()).unwrap().is_none(), "and once only");
     }
 }
+
+#[test]
+fn a_session_has_one_run_at_work() {
+    let (workspace, first) = asked("begin");
+    let turn = begin(&workspace, first);
+    let failed = turn.run();
+    turn.fail("no").unwrap();
+    workspace.send(first, &user("again"), Lane::Interactive).unwrap();
+    let mut turn = begin(&workspace, first);
+    let again = workspace.retry_run(first, failed).unwrap();
+    assert_eq!(workspace.retry_run(first, failed).unwrap(), again, "a run that waits is not queued twice");
+    assert!(workspace.turn(first, &setup()).unwrap().is_none(), "another run is at work");
+    turn.record(Said::text("yes")).unwrap();
+    assert_eq!(begin(&workspace, first).run(), again);
+}
