@@ -1,6 +1,6 @@
 //! The sessions that came from another, found without looking through the log.
 
-use segue_event::{ContinuationEvent, Edge, SessionId};
+use segue_event::{ContinuationEvent, Edge, Position, SessionId};
 use segue_log::{ClaimKey, EventLog, LogError};
 
 use crate::claims;
@@ -17,14 +17,32 @@ pub(crate) fn next_successor(log: &dyn EventLog, predecessor: SessionId) -> Resu
 }
 
 /// The sessions that came from one, oldest first, each with its edge.
-///
-/// Each took the next of a row of claims, and the commit that took it begins with the session.
 pub(crate) fn successors(
     log: &dyn EventLog,
     predecessor: SessionId,
 ) -> Result<Vec<(SessionId, Edge)>, LogError> {
+    successors_while(log, predecessor, |_| true)
+}
+
+/// Those whose first event stands before a place in the log: the same ones whenever that is asked.
+pub(crate) fn successors_before(
+    log: &dyn EventLog,
+    predecessor: SessionId,
+    end: Position,
+) -> Result<Vec<(SessionId, Edge)>, LogError> {
+    successors_while(log, predecessor, |position| position < end)
+}
+
+/// Each took the next of a row of claims, and the commit that took it begins with the session.
+fn successors_while(
+    log: &dyn EventLog,
+    predecessor: SessionId,
+    is_wanted: impl Fn(Position) -> bool,
+) -> Result<Vec<(SessionId, Edge)>, LogError> {
     let mut successors = Vec::new();
-    while let Some(position) = log.claimed(&claims::successor(predecessor, successors.len())?)? {
+    while let Some(position) = log.claimed(&claims::successor(predecessor, successors.len())?)?
+        && is_wanted(position)
+    {
         let first = log.read_log(position)?.next().transpose()?;
         let recorded =
             first.map(|raw| raw.decode_as::<ContinuationEvent>()).transpose().map_err(LogError::codec)?;

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use segue_continuation::{RunState, SessionState, StateEvent};
 use segue_event::{
-    Event, Fold as _, KindSet, Message, RawEvent, Recorded, Role, RunId, Seq, SeqRange, SessionId, Usage,
+    Event, Fold as _, KindSet, Message, Position, RawEvent, Recorded, Role, RunId, Seq, SeqRange, SessionId,
+    Usage,
 };
 use segue_log::{Direction, EventLog, Head, LogError, read_through};
 use segue_prompt::{PromptEvent, PromptMessage, TranscriptBuilder, TranscriptDigest};
@@ -16,6 +17,8 @@ pub(crate) struct Known {
     pub(crate) head: Head,
     /// The event that was taken last.
     pub(crate) taken: Seq,
+    /// Where that stands in the whole log.
+    pub(crate) position: Position,
     /// The messages of the prompt so far.
     pub(crate) transcript: Vec<Arc<PromptMessage>>,
     pub(crate) digest: TranscriptDigest,
@@ -54,10 +57,11 @@ impl Known {
     }
 
     fn started(first: Recorded<Event>, head: Head) -> Option<Self> {
-        let first_seq = first.seq;
+        let (first_seq, position) = (first.seq, first.position);
         let state = SessionState::started(narrow(first)?)?;
         Some(Self {
             taken: first_seq,
+            position,
             state,
             head,
             transcript: Vec::new(),
@@ -80,7 +84,7 @@ impl Known {
     }
 
     fn take(&mut self, recorded: Recorded<Event>) {
-        self.taken = recorded.seq;
+        (self.taken, self.position) = (recorded.seq, recorded.position);
         match narrow::<StateEvent>(recorded.clone()) {
             // A fork begins: what comes before it is its transcript, but not its state.
             Some(first) if first.session != self.state.session => {

@@ -12,7 +12,7 @@ use segue_prompt::{
 use super::{Known, Phase, Step, Turn, meter};
 use crate::Error;
 use crate::limits::REMINDERS_MAX;
-use crate::successors::successors;
+use crate::successors::{successors, successors_before};
 
 /// Whether the verb is available to a run: it was neither delegated nor does it owe a typed result.
 pub(super) fn may_continue(run: Option<&RunState>) -> bool {
@@ -77,11 +77,6 @@ fn owed(known: &Known, edges: &[Edge], id: RunId) -> Owed {
 }
 
 impl Turn<'_> {
-    /// The edges to the session's successors, as far as they were made before what is known.
-    pub(super) fn edges(&self) -> Result<Vec<Edge>, Error> {
-        Ok(edges_up_to(self.workspace, &self.known)?)
-    }
-
     /// The model calls nothing more: what is owed is asked for, tasks are waited for, and else the run ends, in one
     /// commit with what it said, so that nothing is answered twice.
     pub(super) fn conclude(&mut self, said: &Event) -> Result<Step, Error> {
@@ -112,7 +107,9 @@ impl Turn<'_> {
         if state.is_some_and(|run| !run.untold().is_empty()) {
             return Ok((Some(RunWaiting { run }.into()), Step::Parked));
         }
-        let owed = owed(&self.known, &self.edges()?, run);
+        let successors = successors(&*self.workspace.log, self.session)?;
+        let edges: Vec<_> = successors.into_iter().map(|(_, edge)| edge).collect();
+        let owed = owed(&self.known, &edges, run);
         if owed.anything() && state.is_some_and(|run| run.asked < REMINDERS_MAX) {
             return Ok((Some(ObligationsAsked { run }.into()), Step::Prompt));
         }
@@ -140,15 +137,17 @@ impl Turn<'_> {
     }
 }
 
-/// The edges to a session's successors that say what became of its plan, as far as they were made before what is
-/// known of it; none are looked for if there is no plan.
+/// The edges to a session's successors that say what became of its plan, as far as they stand before the newest event
+/// that is known of it; none are looked for if there is no plan.
+///
+/// A person continues a session without writing to it. Only by the order of the log is it known afterwards whether a
+/// prompt saw that.
 fn edges_up_to(workspace: &crate::Workspace, known: &Known) -> Result<Vec<Edge>, segue_log::LogError> {
     if known.state.plan.is_none() {
         return Ok(Vec::new());
     }
-    let successors = successors(&*workspace.log, known.state.session)?;
-    let edges = successors.into_iter().map(|(_, edge)| edge);
-    Ok(edges.filter(|edge| edge.predecessor_head.seq <= known.head.seq).collect())
+    let successors = successors_before(&*workspace.log, known.state.session, known.position)?;
+    Ok(successors.into_iter().map(|(_, edge)| edge).collect())
 }
 
 fn task_result(known: &Known, id: RunId) -> TaskResult {

@@ -497,3 +497,56 @@ fn a_session_has_one_run_at_work() {
     turn.record(Said::text("yes")).unwrap();
     assert_eq!(begin(&workspace, first).run(), again);
 }
+
+/// A host in whose workspace something happens while a continuation is made.
+struct Interrupting {
+    ids: segue_testkit::FixedHost,
+    meanwhile: std::sync::Mutex<Option<Box<dyn FnOnce() + Send>>>,
+}
+
+impl segue::Host for Interrupting {
+    fn now(&self) -> segue::event::Timestamp {
+        self.ids.now()
+    }
+
+    fn random(&self) -> [u8; 10] {
+        if let Some(meanwhile) = self.meanwhile.lock().unwrap().take() {
+            meanwhile();
+        }
+        self.ids.random().map(|byte| byte ^ 0xff)
+    }
+}
+
+fn open_plan() -> segue::event::Plan {
+    let status = segue::event::StepStatus::Active;
+    let step = segue::event::PlanStep { id: "1".to_owned(), label: "read".to_owned(), status };
+    segue::event::Plan { owner: None, steps: vec![step] }
+}
+
+#[test]
+fn a_continuation_that_was_decided_before_a_prompt_and_made_behind_it_does_not_change_it() {
+    let (workspace, first) = asked("begin");
+    workspace.append(first, [open_plan()]).unwrap();
+    let log = std::sync::Arc::clone(workspace.log());
+    let meanwhile = move || {
+        let prompt = begin(&workspace, first).prompt().unwrap();
+        assert!(prompt.blocks.concat().contains("<plan_state>"));
+    };
+    let meanwhile = std::sync::Mutex::new(Some(Box::new(meanwhile) as Box<dyn FnOnce() + Send>));
+    let host = Interrupting { ids: segue_testkit::FixedHost::new(), meanwhile };
+    let persons = Workspace::with_options(log, host, segue::Options::default());
+    crate::desk::continued(&persons, first, &crate::desk::person("1"));
+    let receipt = persons.receipts(first).unwrap().pop().unwrap();
+    let rebuilt = persons.rebuild_prompt(first, receipt.seq).unwrap();
+    assert_eq!(rebuilt.verdict, segue::ReceiptVerdict::Same);
+}
+
+#[test]
+fn a_plan_that_a_person_carried_over_while_the_model_was_asked_is_not_asked_for() {
+    let (workspace, first) = asked("begin");
+    workspace.append(first, [open_plan()]).unwrap();
+    let mut turn = begin(&workspace, first);
+    turn.prompt().unwrap();
+    crate::desk::continued(&workspace, first, &crate::desk::person("1"));
+    assert_eq!(turn.record(Said::text("done")).unwrap(), Step::Done(RunOutcome::Succeeded));
+}
