@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use segue_event::{
     AgentId, Edge, Event, EventHash, EventRef, Family, Fold, ImportSource, Kind, Lane, Message,
     MessageQueued, ModelOverride, Plan, PlanEvent, PlanTransfer, Recorded, RunEvent, RunId, RunOutcome,
-    RunQueued, Seq, SessionEvent, SessionId, SessionStarted, Timestamp, Title, WentBack,
+    RunQueued, RunStarted, Seq, SessionEvent, SessionId, SessionStarted, Timestamp, Title, WentBack,
 };
 
 /// How a session stands: everything about it but its transcript.
@@ -255,13 +255,7 @@ impl SessionState {
                 self.waiting_messages.insert(recorded.seq, waiting);
             }
             RunEvent::QueuedMessageTaken(taken) => drop(self.waiting_messages.remove(&taken.queued)),
-            RunEvent::RunStarted(started) => self.change_run(started.run, |run| {
-                if run.phase == RunPhase::Waiting {
-                    run.told = run.children.len();
-                }
-                run.attempt = started.attempt;
-                run.phase = RunPhase::Running { host: started.host.clone() };
-            }),
+            RunEvent::RunStarted(started) => self.run_started(started),
             RunEvent::RunWaiting(waiting) => {
                 self.change_run(waiting.run, |run| run.phase = RunPhase::Waiting);
             }
@@ -278,6 +272,20 @@ impl SessionState {
             // The lease stands in a session of its own.
             RunEvent::LeaseTaken(_) => {}
         }
+    }
+
+    /// A plan without an owner, which came from another session, is from now on that of the first run.
+    fn run_started(&mut self, started: &RunStarted) {
+        if let Some((_, plan)) = &mut self.plan {
+            plan.owner.get_or_insert(started.run);
+        }
+        self.change_run(started.run, |run| {
+            if run.phase == RunPhase::Waiting {
+                run.told = run.children.len();
+            }
+            run.attempt = started.attempt;
+            run.phase = RunPhase::Running { host: started.host.clone() };
+        });
     }
 
     /// A run that is queued again goes on with what it has done.

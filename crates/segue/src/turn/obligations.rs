@@ -68,7 +68,10 @@ pub(crate) fn blocks(known: &Known, around: &Surroundings, run: RunId) -> Vec<St
 fn owed(known: &Known, edges: &[Edge], id: RunId) -> Owed {
     let due = |is_due| if is_due { Due::Yes } else { Due::No };
     let plan = known.state.plan.as_ref().map(|(_, plan)| plan);
-    let is_own = |owner: Option<RunId>| owner.is_none_or(|owner| owner == id);
+    // A run that is tried again for the same message has another id.
+    let trigger = |run| known.run(run).map(|run| run.trigger);
+    let is_own =
+        |owner: Option<RunId>| owner.is_none_or(|owner| owner == id || trigger(owner) == trigger(id));
     let is_open = known.state.plan_situation(edges) == PlanSituation::Open;
     Owed {
         result: due(known.run(id).is_some_and(RunState::owes_result)),

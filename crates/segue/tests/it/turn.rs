@@ -550,3 +550,32 @@ fn a_plan_that_a_person_carried_over_while_the_model_was_asked_is_not_asked_for(
     crate::desk::continued(&workspace, first, &crate::desk::person("1"));
     assert_eq!(turn.record(Said::text("done")).unwrap(), Step::Done(RunOutcome::Succeeded));
 }
+
+#[test]
+fn a_carried_plan_is_owed_by_the_run_that_adopts_it() {
+    let (workspace, first) = asked("begin");
+    let mut turn = begin(&workspace, first);
+    let plan = r#"{"steps": [{"id": "1", "label": "read", "status": "active"}]}"#;
+    turn.record(Said::default().call("a", "plan", plan)).unwrap();
+    let said = Said::default().call("b", "continue_session", HANDOFF);
+    let Step::Continued(continued) = turn.record(said).unwrap() else { panic!() };
+    let mut turn = begin(&workspace, continued.successor);
+    for _ in 0..3 {
+        assert_eq!(turn.record(Said::text("no")).unwrap(), Step::Prompt);
+    }
+    assert_eq!(turn.record(Said::text("no")).unwrap(), Step::Done(RunOutcome::Succeeded));
+    workspace.send(continued.successor, &user("something else"), Lane::Interactive).unwrap();
+    let mut turn = begin(&workspace, continued.successor);
+    assert_eq!(turn.record(Said::text("fine")).unwrap(), Step::Done(RunOutcome::Succeeded));
+}
+
+#[test]
+fn a_run_that_is_tried_again_owes_the_plan_of_the_one_that_failed() {
+    let (workspace, first) = asked("begin");
+    workspace.append(first, [open_plan()]).unwrap();
+    let turn = begin(&workspace, first);
+    let failed = turn.run();
+    turn.fail("no").unwrap();
+    workspace.retry_run(first, failed).unwrap();
+    assert_eq!(begin(&workspace, first).record(Said::text("done")).unwrap(), Step::Prompt);
+}
