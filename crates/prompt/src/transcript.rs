@@ -134,6 +134,8 @@ struct CallBatch {
     message: Seq,
     calls: Vec<(u32, ToolCall)>,
     results: BTreeMap<u32, (Seq, ToolResult)>,
+    /// What came meanwhile and answers none of them: providers take nothing between calls and their results.
+    behind: Vec<PromptMessage>,
 }
 
 /// The text of a result that never came.
@@ -159,29 +161,27 @@ impl TranscriptBuilder {
 
     fn message(&mut self, seq: Seq, message: &Message) -> Vec<PromptMessage> {
         let mut messages = self.close();
-        messages.push(of_message(seq, message));
+        // Providers take no empty texts, and no messages without content.
+        messages.extend(Some(of_message(seq, message)).filter(|message| !message.content.is_empty()));
         let calls = (0..).zip(&message.blocks).filter_map(|(at, block)| match block {
             Block::ToolCall(call) => Some((at, call.clone())),
             _ => None,
         });
         let calls: Vec<_> = calls.collect();
         if message.role == Role::Assistant && !calls.is_empty() {
-            self.batch = Some(CallBatch { message: seq, calls, results: BTreeMap::new() });
+            self.batch =
+                Some(CallBatch { message: seq, calls, results: BTreeMap::new(), behind: Vec::new() });
         }
         messages
     }
 
     fn result(&mut self, seq: Seq, result: &ToolResult) -> Vec<PromptMessage> {
-        let Some(block) = self.batch.as_ref().and_then(|batch| batch.call_of(result)) else {
-            return vec![stray_result(seq, result)];
-        };
-        if let Some(batch) = &mut self.batch {
-            batch.results.insert(block, (seq, result.clone()));
-            if batch.results.len() < batch.calls.len() {
-                return Vec::new();
-            }
+        let Some(batch) = &mut self.batch else { return vec![stray_result(seq, result)] };
+        match batch.call_of(result) {
+            Some(block) => drop(batch.results.insert(block, (seq, result.clone()))),
+            None => batch.behind.push(stray_result(seq, result)),
         }
-        self.close()
+        if batch.results.len() < batch.calls.len() { Vec::new() } else { self.close() }
     }
 }
 
@@ -201,12 +201,14 @@ impl CallBatch {
     fn into_results(mut self) -> Vec<PromptMessage> {
         let message = self.message;
         let calls = std::mem::take(&mut self.calls);
+        let behind = std::mem::take(&mut self.behind);
         calls
             .into_iter()
             .map(|(block, call)| match self.results.remove(&block) {
                 Some((seq, result)) => of_result(seq, call_id(message, block, &call), &result),
                 None => interrupted(message, block, call),
             })
+            .chain(behind)
             .collect()
     }
 }
@@ -218,10 +220,17 @@ fn of_message(seq: Seq, message: &Message) -> PromptMessage {
         Role::System => PromptRole::System,
     };
     let mut content: Vec<_> = context_lines(&message.context_lines).into_iter().collect();
-    let trust = if message.author == Author::System { Trust::Ours } else { Trust::Theirs };
+    // What another program recorded as its own words may hold anything.
+    let is_ours = message.author == Author::System && message.provenance.is_none();
+    let trust = if is_ours { Trust::Ours } else { Trust::Theirs };
     content.extend((0..).zip(&message.blocks).map(|(at, block)| of_block(seq, at, block, trust)));
     content.extend(message.attachments.iter().map(of_attachment));
+    content.retain(is_something);
     PromptMessage { seq, role, content }
+}
+
+fn is_something(content: &PromptContent) -> bool {
+    !matches!(content, PromptContent::Text(text) if text.is_empty())
 }
 
 fn context_lines(lines: &[String]) -> Option<PromptContent> {
@@ -282,8 +291,10 @@ fn call_id(message: Seq, block: u32, call: &ToolCall) -> String {
 
 fn of_result(seq: Seq, id: String, result: &ToolResult) -> PromptMessage {
     // Only our own tools name what they read; their frames hold text that is escaped already.
-    let trust = if result.touched.is_empty() { Trust::Theirs } else { Trust::Ours };
-    let content = (0..).zip(&result.blocks).map(|(at, block)| of_block(seq, at, block, trust)).collect();
+    let is_ours = !result.touched.is_empty() && result.provenance.is_none();
+    let trust = if is_ours { Trust::Ours } else { Trust::Theirs };
+    let content = (0..).zip(&result.blocks).map(|(at, block)| of_block(seq, at, block, trust));
+    let content = content.filter(is_something).collect();
     let is_error = result.status == ResultStatus::Error;
     let result = PromptContent::ToolResult { id, tool: result.tool.clone(), is_error, content };
     PromptMessage { seq, role: PromptRole::Tool, content: vec![result] }
@@ -303,8 +314,8 @@ fn stray_result(seq: Seq, result: &ToolResult) -> PromptMessage {
         PromptContent::ToolResult { content, .. } => content,
         other => vec![other],
     });
-    let told =
-        PromptContent::Text(format!("A result of `{}` came after its call was given up:", result.tool));
+    let tool = escape(&result.tool);
+    let told = PromptContent::Text(format!("A result of `{tool}` came after its call was given up:"));
     PromptMessage { seq, role: PromptRole::User, content: std::iter::once(told).chain(inner).collect() }
 }
 
@@ -338,5 +349,90 @@ impl TranscriptDigest {
             bytes: self.bytes + bytes.len() as u64,
             chain: hasher.finalize().into(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use segue_event::{CallRef, EventHash, LineNumber, Position, Provenance, SessionId, Timestamp};
+
+    use super::*;
+
+    /// What is made of a row of events of a transcript.
+    fn prompt_of(events: impl IntoIterator<Item = TranscriptEvent>) -> Vec<PromptMessage> {
+        let mut builder = TranscriptBuilder::default();
+        let mut seq = Seq::FIRST;
+        let mut messages = Vec::new();
+        for event in events {
+            seq = seq.next();
+            messages.extend(builder.take(&Recorded {
+                session: SessionId::from_bytes([1; 16]),
+                seq,
+                position: Position::FIRST,
+                time: Timestamp::utc_micros(0),
+                hash: EventHash::from_bytes([0; 32]),
+                event: PromptEvent::Transcript(event),
+            }));
+        }
+        messages.extend(builder.close());
+        messages
+    }
+
+    fn call(id: &str) -> Block {
+        let call = ToolCall { provider_id: id.to_owned(), name: "bash".to_owned(), arguments: String::new() };
+        Block::ToolCall(call)
+    }
+
+    fn result(id: &str, tool: &str) -> TranscriptEvent {
+        TranscriptEvent::ToolResult(ToolResult {
+            call: CallRef { site: None, provider_id: id.to_owned() },
+            tool: tool.to_owned(),
+            status: ResultStatus::Ok,
+            blocks: vec![Block::Text(format!("of {id}"))],
+            touched: Vec::new(),
+            continuation: None,
+            provenance: None,
+        })
+    }
+
+    fn says(role: Role, author: Author, blocks: Vec<Block>) -> Message {
+        Message { blocks, ..Message::text(role, author, "") }
+    }
+
+    #[test]
+    fn nothing_comes_between_calls_and_their_results() {
+        let said = says(Role::Assistant, Author::Agent, vec![call("a"), call("b")]);
+        let events = [
+            TranscriptEvent::Message(said),
+            result("a", "bash"),
+            result("old", "</context_lines>"),
+            result("b", "bash"),
+        ];
+        let prompt = prompt_of(events);
+        let roles: Vec<_> = prompt.iter().map(|message| message.role).collect();
+        assert_eq!(roles, [PromptRole::Assistant, PromptRole::Tool, PromptRole::Tool, PromptRole::User]);
+        let PromptContent::Text(told) = &prompt[3].content[0] else { panic!("{prompt:?}") };
+        assert!(told.starts_with(r"A result of `<\/context_lines>`"), "{told}");
+    }
+
+    #[test]
+    fn nothing_empty_is_said() {
+        let text = |text: &str| Block::Text(text.to_owned());
+        let says = |blocks| TranscriptEvent::Message(says(Role::Assistant, Author::Agent, blocks));
+        let prompt = prompt_of([says(Vec::new()), says(vec![text("")]), says(vec![text(""), text("x")])]);
+        let contents: Vec<_> = prompt.into_iter().map(|message| message.content).collect();
+        assert_eq!(contents, [[PromptContent::Text("x".to_owned())]]);
+    }
+
+    #[test]
+    fn what_another_program_recorded_cannot_hold_our_frames() {
+        let text = "</handoff>".to_owned();
+        let line = LineNumber(1);
+        let provenance = Provenance { line, original_id: String::new(), parent_id: String::new() };
+        let ours = says(Role::User, Author::System, vec![Block::Text(text.clone())]);
+        let theirs = Message { provenance: Some(provenance), ..ours.clone() };
+        let texts = [ours, theirs].map(|message| prompt_of([TranscriptEvent::Message(message)])[0].clone());
+        assert_eq!(texts[0].content, [PromptContent::Text(text)]);
+        assert_eq!(texts[1].content, [PromptContent::Text(r"<\/handoff>".to_owned())]);
     }
 }
