@@ -1,7 +1,7 @@
 //! What can go wrong with a workspace.
 
 use segue_event::{CallSite, ContinuationId, RunId, Seq, SessionId};
-use segue_log::{LogError, LogErrorKind};
+use segue_log::{FORKS_MAX, LogError, LogErrorKind};
 use segue_thread::{ThreadError, ThreadErrorKind};
 
 /// An error of a workspace: what happened, and what can be done.
@@ -23,6 +23,8 @@ pub enum ErrorKind {
     Contended,
     /// The session has no such event.
     EventNotFound,
+    /// The session stands at the end of a row of as many forks as can be.
+    TooManyForks,
     /// No prompt was given out there.
     NoReceipt,
     /// The run is over, or there is none.
@@ -57,6 +59,8 @@ pub(crate) enum Detail {
     Contended { session: SessionId, tries: u32 },
     #[error("session {0} has no event {1}")]
     EventNotFound(SessionId, Seq),
+    #[error("session {0} is the last of {FORKS_MAX} forks in a row: continue it, or fork an earlier one")]
+    TooManyForks(SessionId),
     #[error("no prompt was given out in session {0} up to event {1}")]
     NoReceipt(SessionId, Seq),
     #[error("run {0} is over, or there is no such run")]
@@ -86,6 +90,7 @@ impl Error {
             Detail::BeyondCaps(_) => ErrorKind::BeyondCaps,
             Detail::Contended { .. } => ErrorKind::Contended,
             Detail::EventNotFound(..) => ErrorKind::EventNotFound,
+            Detail::TooManyForks(_) => ErrorKind::TooManyForks,
             Detail::NoReceipt(..) => ErrorKind::NoReceipt,
             Detail::NoOpenRun(_) => ErrorKind::NoOpenRun,
             Detail::ToolNameTaken(_) => ErrorKind::ToolNameTaken,

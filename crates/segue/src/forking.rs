@@ -4,7 +4,7 @@ use segue_event::{
     ContinuationEvent, ContinuationId, Edge, EdgeKind, Event, EventRef, Initiator, KindSet, Plan, RunEnded,
     RunOutcome, Seq, SeqRange, SessionId, SessionStarted, Transition, WentBack,
 };
-use segue_log::{Commit, Direction, Expected, Head, LogError, NewEvent, read_through};
+use segue_log::{Commit, Direction, Expected, FORKS_MAX, Head, LogError, NewEvent, read_through, stretches};
 
 use crate::error::Detail;
 use crate::limits::TRIES_MAX;
@@ -19,7 +19,8 @@ impl Workspace {
     /// request, an id that the caller chose, gets the same fork.
     ///
     /// # Errors
-    /// If there is no such session or event, others kept forking it, or the log failed.
+    /// If there is no such session or event, it is the last of [`FORKS_MAX`](segue_log::FORKS_MAX) in a row, others kept
+    /// forking it, or the log failed.
     pub fn fork(&self, session: SessionId, at: Seq, request: &str) -> Result<SessionId, Error> {
         let initiator = Initiator::Person { request: request.to_owned() };
         for _ in 0..TRIES_MAX {
@@ -72,6 +73,9 @@ impl Workspace {
     fn try_to_fork(&self, session: SessionId, at: Seq, initiator: &Initiator) -> Result<SessionId, Error> {
         let log = &*self.log;
         let base = self.event_at(session, at)?;
+        if stretches(log, session, SeqRange::up_to(at))?.len() >= FORKS_MAX {
+            return Err(Detail::TooManyForks(session).into());
+        }
         let state = session_state_up_to(log, session, at)?.ok_or(Detail::SessionNotFound(session))?;
         let now = self.host.now();
         let fork = SessionId::v7(now, self.host.random());

@@ -194,3 +194,14 @@ fn every_view_can_be_had_as_it_was() {
     assert!(reader.lineage_at(before).unwrap().edge_into(made.successor).is_none());
     assert!(reader.lineage().unwrap().edge_into(made.successor).is_some());
 }
+
+#[test]
+fn a_row_of_forks_ends_before_anything_of_it_would_be_cut_off() {
+    let workspace = workspace();
+    let mut newest = session(&workspace, "coder");
+    for number in 1..segue::log::FORKS_MAX {
+        newest = workspace.fork(newest, seq(number as u64), "1").unwrap();
+    }
+    let error = workspace.fork(newest, seq(segue::log::FORKS_MAX as u64), "1").unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::TooManyForks);
+}
