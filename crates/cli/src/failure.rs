@@ -92,6 +92,7 @@ impl From<Error> for Failure {
                 message,
                 "`segue replay --session THREAD` lists the prompts that were given out",
             ),
+            ErrorKind::TooManyForks => Self::new(Exit::Usage, "too-many-forks", message, ""),
             ErrorKind::Contended => Self::new(Exit::Busy, "contended", message, ""),
             ErrorKind::Thread(kind) => of_thread(kind, message),
             ErrorKind::Log(kind) => of_log(kind, message),

@@ -401,7 +401,6 @@ impl Turn<'_> {
             return Ok(Step::CallTools(open.collect()));
         }
         let continues = std::mem::take(&mut batch.continues);
-        self.phase = Phase::Ready;
         // The first one counts. The later ones are refused before it, for it ends the run.
         for (place, (site, call)) in continues.iter().enumerate().rev() {
             let batch = if place == 0 { Batch::First } else { Batch::AfterContinue };
@@ -410,6 +409,8 @@ impl Turn<'_> {
                 return Ok(Step::Continued(continued));
             }
         }
+        // Only now has every call its result.
+        self.phase = Phase::Ready;
         Ok(Step::Prompt)
     }
 

@@ -11,7 +11,8 @@ use segue_prompt::{
 
 use super::{Known, Phase, Step, Turn, meter};
 use crate::Error;
-use crate::limits::REMINDERS_MAX;
+use crate::error::Detail;
+use crate::limits::{REMINDERS_MAX, TRIES_MAX};
 use crate::successors::{successors, successors_before};
 
 /// Whether the verb is available to a run: it was neither delegated nor does it owe a typed result.
@@ -83,7 +84,7 @@ impl Turn<'_> {
     /// The model calls nothing more: what is owed is asked for, tasks are waited for, and else the run ends, in one
     /// commit with what it said, so that nothing is answered twice.
     pub(super) fn conclude(&mut self, said: &Event) -> Result<Step, Error> {
-        loop {
+        for _ in 0..TRIES_MAX {
             self.known.catch_up(&*self.workspace.log)?;
             self.check_own()?;
             let (event, step) = self.conclusion()?;
@@ -98,6 +99,7 @@ impl Turn<'_> {
                 Err(error) => return Err(error),
             }
         }
+        Err(Detail::Contended { session: self.session, tries: TRIES_MAX }.into())
     }
 
     fn conclusion(&self) -> Result<(Option<Event>, Step), Error> {

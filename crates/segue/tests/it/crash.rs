@@ -299,3 +299,20 @@ fn processes_that_race_and_are_killed_make_one_successor_each_time() {
     let sessions = workspace.reader(Scope::Workspace).sessions(None, 1_000).unwrap();
     assert_eq!(sessions.len(), 24, "a session and a successor a round");
 }
+
+#[test]
+fn no_prompt_is_given_out_with_a_call_whose_result_could_not_be_recorded() {
+    let log: Arc<dyn EventLog> = Arc::new(MemoryLog::new());
+    let (_, first) = asked(&log);
+    let mortal = Mortal {
+        log,
+        // The run is started, and what the model said recorded.
+        commits_left: AtomicUsize::new(2),
+        gone: Gone::BeforeCommit,
+        is_dead: AtomicBool::new(false),
+    };
+    let workspace = Workspace::with_options(Arc::new(mortal), SystemHost, Options::default());
+    let mut turn = workspace.turn(first, &setup("a")).unwrap().unwrap();
+    turn.record(Said::default().call("c", "continue_session", HANDOFF)).unwrap_err();
+    assert_eq!(turn.prompt().unwrap_err().kind(), segue::ErrorKind::ResultsAwaited);
+}
