@@ -1,6 +1,7 @@
 //! Integration tests of the facade.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod any_order;
 mod attachments;
 mod context;
 mod continuing;
