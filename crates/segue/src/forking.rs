@@ -19,7 +19,7 @@ impl Workspace {
     /// request, an id that the caller chose, gets the same fork.
     ///
     /// # Errors
-    /// If there is no such session or event, it is the last of [`FORKS_MAX`](segue_log::FORKS_MAX) in a row, others kept
+    /// If there is no such session or event, it is the last of [`FORKS_MAX`] in a row, others kept
     /// forking it, or the log failed.
     pub fn fork(&self, session: SessionId, at: Seq, request: &str) -> Result<SessionId, Error> {
         let initiator = Initiator::Person { request: request.to_owned() };

@@ -52,16 +52,19 @@ impl<'w> RunQueue<'w> {
     /// Takes up the next run: interactive ones first, then those that were queued earlier. None if there is none.
     ///
     /// # Errors
-    /// If the log failed.
+    /// If no run can be taken up, and one of them because of a failure: a session that cannot be read holds up no other.
     pub fn take(&mut self, setup: &Setup) -> Result<Option<Turn<'w>>, Error> {
         self.catch_up()?;
+        let mut first_failure = None;
         for (_, run) in self.board.startable() {
-            // Another host may have been faster.
-            if let Some(turn) = self.workspace.turn(run.session, setup)? {
-                return Ok(Some(turn));
+            match self.workspace.turn(run.session, setup) {
+                Ok(Some(turn)) => return Ok(Some(turn)),
+                // Another host may have been faster.
+                Ok(None) => {}
+                Err(error) => first_failure = first_failure.or(Some(error)),
             }
         }
-        Ok(None)
+        first_failure.map_or(Ok(None), Err)
     }
 
     /// Waits until something happened to some run, at most for a time; whether anything did.

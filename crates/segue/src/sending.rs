@@ -40,6 +40,31 @@ impl Workspace {
         Err(Detail::Contended { session, tries: TRIES_MAX }.into())
     }
 
+    /// Cancels a run that waits for a host or for tasks that it gave away. One that is at work is cancelled by its turn.
+    ///
+    /// # Errors
+    /// If there is no such session, the run is at work or over, or the log failed.
+    pub fn cancel_run(&self, session: SessionId, run: RunId) -> Result<(), Error> {
+        for _ in 0..TRIES_MAX {
+            match self.try_to_cancel(session, run) {
+                Err(error) if error.is_contention() => {}
+                other => return other,
+            }
+        }
+        Err(Detail::Contended { session, tries: TRIES_MAX }.into())
+    }
+
+    fn try_to_cancel(&self, session: SessionId, id: RunId) -> Result<(), Error> {
+        let head = self.log.head(session)?.ok_or(Detail::SessionNotFound(session))?;
+        let state = session_state(&*self.log, session)?.ok_or(Detail::SessionNotFound(session))?;
+        let waits = |run: &&RunState| matches!(run.phase, RunPhase::Queued | RunPhase::Waiting);
+        state.runs.get(&id).filter(waits).ok_or(Detail::NoOpenRun(id))?;
+        let ended = RunEnded { run: id, outcome: RunOutcome::Cancelled };
+        let events = vec![NewEvent::new(self.host.now(), ended)];
+        self.log.commit(Commit::new().append(session, Expected::after(head.seq), events))?;
+        Ok(())
+    }
+
     /// Queues a run anew that has failed or was cancelled: another run for the same message. Gives the one that is open
     /// for that message already, if there is one.
     ///

@@ -1,8 +1,8 @@
 //! The built-in tools.
 
 use segue_event::{
-    Block, CallRef, CallSite, Event, Plan, ResultReturned, ResultStatus, Seq, SeqRange, SessionDescribed,
-    SessionId, SessionTitled, Title, TitleSource, ToolCall, ToolResult, Touched,
+    CallRef, CallSite, Event, Plan, ResultReturned, Seq, SeqRange, SessionDescribed, SessionId,
+    SessionTitled, Title, TitleSource, ToolCall, ToolResult, Touched,
 };
 use segue_frame::{Entry, Tag};
 use segue_prompt::tools::{self, BadArguments, ReadRequest};
@@ -299,21 +299,4 @@ fn rest_of<'a>(entry: &Entry, lines: &'a str, skip: usize) -> std::borrow::Cow<'
 
 fn touched(page: &Page, shown: &Shown) -> Option<SeqRange> {
     SeqRange::new(page.entries.first()?.seq, shown.last?)
-}
-
-/// The texts of a result, for tests and logs.
-impl ToolOutput {
-    /// The text of the output, blocks of other kinds left out.
-    pub fn as_text(&self) -> String {
-        let texts = self.blocks.iter().filter_map(|block| match block {
-            Block::Text(text) => Some(text.as_str()),
-            _ => None,
-        });
-        texts.collect()
-    }
-
-    /// Whether the tool failed.
-    pub fn is_failed(&self) -> bool {
-        self.status == ResultStatus::Error
-    }
 }

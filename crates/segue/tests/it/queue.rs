@@ -126,3 +126,22 @@ fn what_was_left_behind_comes_before_what_is_sent_next() {
     let trigger = &events[usize::try_from(newest.trigger.get()).unwrap() - 1];
     assert_eq!(*trigger, Message::text(Role::User, Author::User, "two").into());
 }
+
+#[test]
+fn a_run_that_waits_can_be_cancelled_and_one_at_work_only_by_its_turn() {
+    let workspace = workspace();
+    let asked = ask(&workspace, Lane::Interactive);
+    let run = *workspace.reader(Scope::Workspace).state(asked).unwrap().runs.keys().next().unwrap();
+    workspace.cancel_run(asked, run).unwrap();
+    assert_eq!(workspace.cancel_run(asked, run).unwrap_err().kind(), ErrorKind::NoOpenRun, "it is over");
+    let mut queue = workspace.queue().unwrap();
+    assert!(queue.take(&host("a")).unwrap().is_none());
+    workspace.retry_run(asked, run).unwrap();
+    let turn = queue.take(&host("a")).unwrap().unwrap();
+    assert_eq!(
+        workspace.cancel_run(asked, turn.run()).unwrap_err().kind(),
+        ErrorKind::NoOpenRun,
+        "it is at work"
+    );
+    turn.cancel().unwrap();
+}
