@@ -1,8 +1,8 @@
 //! Making a sound store beside a damaged one.
 //!
 //! The old store is only read, as any reader reads it. It is gone through twice: once to find out what is whole
-//! ([`survey`]), and once to write that to the new store ([`rebuild`]). Between the two it is decided what stood at
-//! the positions whose events are lost ([`plan`]).
+//! ([`mod@survey`]), and once to write that to the new store ([`mod@rebuild`]). Between the two it is decided what stood at
+//! the positions whose events are lost ([`mod@plan`]).
 //!
 //! # What is kept
 //! Every event that is whole keeps its position, its number in its session, its id and its bytes. An event is whole
