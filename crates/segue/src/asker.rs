@@ -20,6 +20,8 @@ pub enum Asker {
 pub struct ToolCaller {
     /// The run in which it was called.
     pub run: RunId,
+    /// The run's attempt: what a host asks for that lost the run meanwhile is refused.
+    pub attempt: u32,
     /// The call. Its place in the session is what tells it from others, for providers give ids again; only where there
     /// is no place does the provider's id.
     pub call: CallRef,
@@ -43,6 +45,14 @@ impl Asker {
         }
     }
 
+    /// Whether the run's attempt is the one in which the asker speaks; a person speaks in none.
+    pub(crate) fn speaks_in(&self, run: &RunState) -> bool {
+        match self {
+            Self::Person { .. } => true,
+            Self::Tool(caller) => run.attempt == caller.attempt,
+        }
+    }
+
     pub(crate) fn batch(&self) -> Batch {
         match self {
             Self::Person { .. } => Batch::First,
@@ -54,12 +64,12 @@ impl Asker {
     pub(crate) fn run<'a>(&self, state: &'a SessionState) -> Option<&'a RunState> {
         match self {
             Self::Person { .. } => None,
-            Self::Tool(caller) => state.runs.get(&caller.run),
+            Self::Tool(caller) => state.runs.get(&caller.run).filter(|run| self.speaks_in(run)),
         }
     }
 
-    /// How the asker stands, given how many of the tasks that its run delegated are unfinished.
-    pub(crate) fn situation(&self, state: &SessionState, parked_children: usize) -> RunSituation {
+    /// How the asker stands. A task counts as parked until the run was told what became of it.
+    pub(crate) fn situation(&self, state: &SessionState) -> RunSituation {
         if matches!(self, Self::Person { .. }) {
             return RunSituation::Person;
         }
@@ -68,7 +78,7 @@ impl Asker {
             Some(run) if run.is_over() => RunSituation::Ended,
             Some(run) if run.parent.is_some() => RunSituation::Delegated,
             Some(run) if run.result_schema.is_some() => RunSituation::Typed,
-            Some(_) => RunSituation::Turn { parked_children },
+            Some(run) => RunSituation::Turn { parked_children: run.untold().len() },
         }
     }
 }

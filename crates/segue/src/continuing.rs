@@ -161,7 +161,7 @@ impl Workspace {
         let log = &*self.log;
         let sources = measured.map(|measured| measured.request.sources.as_slice()).unwrap_or_default();
         Ok(View {
-            run: asker.situation(state, parked_children(log, asker.run(state))?),
+            run: asker.situation(state),
             batch: asker.batch(),
             agent_successors: agent_successors(log, state.session)?,
             initiating: message.map_or(Initiating::None, classify),

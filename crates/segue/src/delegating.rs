@@ -1,5 +1,6 @@
 //! Giving a task to a session of its own.
 
+use segue_continuation::RunState;
 use segue_event::{
     Author, ChildDelegated, ContinuationEvent, ContinuationId, Delegation, Edge, Event, EventRef, Lane,
     Message, Role, RunId, RunQueued, Seq, SessionId, SessionStarted, Title, TitleSource, Transition,
@@ -72,7 +73,8 @@ impl Workspace {
         let log = &*self.log;
         let head = log.head(parent)?.ok_or(Detail::SessionNotFound(parent))?;
         let state = session_state(log, parent)?.ok_or(Detail::SessionNotFound(parent))?;
-        let running = state.runs.get(&run).filter(|run| !run.is_over()).ok_or(Detail::NoOpenRun(run))?;
+        let is_open = |run: &&RunState| !run.is_over() && asker.speaks_in(run);
+        let running = state.runs.get(&run).filter(is_open).ok_or(Detail::NoOpenRun(run))?;
         let now = self.host.now();
         let delegated = Delegated {
             session: SessionId::v7(now, self.host.random()),

@@ -338,7 +338,7 @@ impl Turn<'_> {
 
     fn continue_by(&mut self, site: CallSite, call: &ToolCall, batch: Batch) -> Result<Outcome, Error> {
         let call_ref = CallRef { site: Some(site), provider_id: call.provider_id.clone() };
-        let asker = Asker::Tool(ToolCaller { run: self.run, call: call_ref, batch });
+        let asker = Asker::Tool(ToolCaller { run: self.run, attempt: self.attempt, call: call_ref, batch });
         let outcome = self.workspace.continue_session(self.session, &asker, &call.arguments)?;
         self.known.catch_up(&*self.workspace.log)?;
         Ok(outcome)

@@ -377,6 +377,7 @@ impl Run {
             Caller::Person(request) => Asker::Person { request: request.clone() },
             Caller::Tool { run, call, after_continue } => Asker::Tool(ToolCaller {
                 run: self.run_id(run)?,
+                attempt: 1,
                 call: self.call(session, call),
                 batch: if *after_continue { Batch::AfterContinue } else { Batch::First },
             }),

@@ -144,7 +144,7 @@ impl Turn<'_> {
         let task = Task { text: request.task, title: request.title, result_schema: request.result_schema };
         let call = CallRef { site: Some(site), provider_id: call.provider_id.clone() };
         let batch = segue_continuation::Batch::First;
-        let asker = Asker::Tool(ToolCaller { run: self.run, call, batch });
+        let asker = Asker::Tool(ToolCaller { run: self.run, attempt: self.attempt, call, batch });
         let delegated = self.workspace.delegate(self.session, self.run, &asker, &task)?;
         self.known.catch_up(&*self.workspace.log)?;
         Ok(Done::text(Vec::new(), format!("given to thread:{}", delegated.session)))

@@ -16,6 +16,7 @@ fn run(number: u8) -> RunId {
 fn by_tool(number: u8) -> Asker {
     Asker::Tool(ToolCaller {
         run: run(number),
+        attempt: 1,
         call: CallRef { site: None, provider_id: "call_0".to_owned() },
         batch: Batch::First,
     })

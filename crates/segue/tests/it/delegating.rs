@@ -2,11 +2,11 @@
 
 use segue::continuation::{Batch, Refusal, RunPhase};
 use segue::event::{
-    Author, CallRef, EdgeKind, Event, Lane, Message, Role, RunEnded, RunId, RunOutcome, RunQueued, Seq,
-    SessionId,
+    Author, CallRef, EdgeKind, Event, Lane, Message, Role, RunEnded, RunId, RunOutcome, RunQueued,
+    RunWaiting, Seq, SessionId,
 };
 use segue::thread::Chain;
-use segue::{Asker, ErrorKind, Outcome, Scope, Task, ToolCaller, Workspace};
+use segue::{Asker, ErrorKind, Outcome, Scope, Setup, Task, ToolCaller, Workspace};
 
 use crate::desk::{HANDOFF, events, said, session, workspace};
 
@@ -14,7 +14,7 @@ const RUN: RunId = RunId::from_bytes([1; 16]);
 
 fn by_call(call: &str) -> Asker {
     let call = CallRef { site: None, provider_id: call.to_owned() };
-    Asker::Tool(ToolCaller { run: RUN, call, batch: Batch::First })
+    Asker::Tool(ToolCaller { run: RUN, attempt: 1, call, batch: Batch::First })
 }
 
 fn task() -> Task {
@@ -85,8 +85,31 @@ fn a_run_continues_only_when_its_tasks_are_done() {
     let refused = workspace.continue_session(parent, &by_call("c2"), HANDOFF).unwrap();
     assert_eq!(refused, Outcome::Refused(Refusal::ChildrenParked { count: 1 }));
     workspace.append(child.session, [RunEnded { run: child.run, outcome: RunOutcome::Succeeded }]).unwrap();
-    let continued = workspace.continue_session(parent, &by_call("c3"), HANDOFF).unwrap();
+    let untold = workspace.continue_session(parent, &by_call("c3"), HANDOFF).unwrap();
+    assert_eq!(untold, Outcome::Refused(Refusal::ChildrenParked { count: 1 }), "its result would be lost");
+    workspace.append(parent, [RunWaiting { run: RUN }]).unwrap();
+    drop(workspace.turn(parent, &Setup::default()).unwrap().unwrap());
+    let continued = workspace.continue_session(parent, &by_call("c4"), HANDOFF).unwrap();
     assert!(matches!(continued, Outcome::Continued(_)), "{continued:?}");
+}
+
+#[test]
+fn who_lost_the_run_gives_no_task_away_and_continues_nothing() {
+    let workspace = workspace();
+    let parent = parent(&workspace);
+    let again = RunQueued {
+        run: RUN,
+        lane: Lane::Background,
+        trigger: Seq::new(2).unwrap(),
+        parent: None,
+        attempt: 2,
+        result_schema: None,
+    };
+    workspace.append(parent, [again]).unwrap();
+    let error = workspace.delegate(parent, RUN, &by_call("c1"), &task()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NoOpenRun);
+    let refused = workspace.continue_session(parent, &by_call("c2"), HANDOFF).unwrap();
+    assert_eq!(refused, Outcome::Refused(Refusal::NoRun));
 }
 
 #[test]

@@ -43,7 +43,7 @@ fn agents_at_once_never_make_too_many() {
     workspace.append(first, runs.iter().map(queue)).unwrap();
     let ask = |run: RunId| {
         let call = CallRef { site: None, provider_id: "c".to_owned() };
-        Asker::Tool(ToolCaller { run, call, batch: Batch::First })
+        Asker::Tool(ToolCaller { run, attempt: 1, call, batch: Batch::First })
     };
     let outcomes: Vec<_> = thread::scope(|scope| {
         let threads: Vec<_> = runs

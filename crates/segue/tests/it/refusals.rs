@@ -23,6 +23,7 @@ fn a_tools_refused_call_gets_an_error_result_and_nothing_else() {
     workspace.append(first, [said("begin")]).unwrap();
     let asker = Asker::Tool(ToolCaller {
         run: RunId::from_bytes([1; 16]),
+        attempt: 1,
         call: CallRef { site: None, provider_id: "c".to_owned() },
         batch: Batch::First,
     });
