@@ -1,5 +1,6 @@
 //! Going on from an earlier point of a session, and going back to one.
 
+use segue_continuation::PlanSituation;
 use segue_event::{
     ContinuationEvent, ContinuationId, Edge, EdgeKind, Event, EventRef, Initiator, KindSet, Plan, RunEnded,
     RunOutcome, Seq, SeqRange, SessionId, SessionStarted, Transition, WentBack,
@@ -8,7 +9,7 @@ use segue_log::{Commit, Direction, Expected, FORKS_MAX, Head, LogError, NewEvent
 
 use crate::error::Detail;
 use crate::limits::TRIES_MAX;
-use crate::successors::next_successor;
+use crate::successors::{next_successor, successors};
 use crate::workspace::{session_state, session_state_up_to};
 use crate::{Error, Workspace, claims};
 
@@ -77,6 +78,12 @@ impl Workspace {
             return Err(Detail::TooManyForks(session).into());
         }
         let state = session_state_up_to(log, session, at)?.ok_or(Detail::SessionNotFound(session))?;
+        let successors = successors(log, session)?;
+        let before = successors.iter().map(|(_, edge)| edge).filter(|edge| edge.predecessor_head.seq <= at);
+        let is_open = state.plan_situation(before) == PlanSituation::Open;
+        // The fork's own run adopts it; what was handed over or closed by then stays so.
+        let plan =
+            state.plan.as_ref().filter(|_| is_open).map(|(_, plan)| Plan { owner: None, ..plan.clone() });
         let now = self.host.now();
         let fork = SessionId::v7(now, self.host.random());
         let edge = Edge {
@@ -95,8 +102,7 @@ impl Workspace {
             description: state.description,
             working_directory: state.working_directory,
             model: state.model,
-            // The fork's own run adopts it.
-            plan: state.plan.map(|(_, plan)| Plan { owner: None, ..plan }),
+            plan,
             edge: Some(Box::new(edge)),
             import: None,
         };

@@ -205,3 +205,21 @@ fn a_row_of_forks_ends_before_anything_of_it_would_be_cut_off() {
     let error = workspace.fork(newest, seq(segue::log::FORKS_MAX as u64), "1").unwrap_err();
     assert_eq!(error.kind(), ErrorKind::TooManyForks);
 }
+
+#[test]
+fn a_plan_that_was_handed_over_is_not_opened_again_by_a_fork() {
+    let workspace = workspace();
+    let first = session(&workspace, "coder");
+    let status = segue::event::StepStatus::Active;
+    let step = segue::event::PlanStep { id: "1".to_owned(), label: "look".to_owned(), status };
+    workspace.append(first, [segue::event::Plan { owner: None, steps: vec![step] }]).unwrap();
+    talk(&workspace, first, &["one"]);
+    continued(&workspace, first, &person("1"));
+    talk(&workspace, first, &["two"]);
+    let plan_at = |at, request| {
+        let fork = workspace.fork(first, seq(at), request).unwrap();
+        workspace.reader(Scope::Workspace).state(fork).unwrap().plan
+    };
+    assert!(plan_at(2, "before").is_some(), "it was open then");
+    assert!(plan_at(4, "after").is_none(), "a successor has it");
+}
