@@ -26,6 +26,15 @@ pub struct OpenRun {
     /// Where it is on its way.
     pub phase: OpenPhase,
     children: Vec<RunId>,
+    /// Whether a message came to its session while it waited.
+    woken: Woken,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+enum Woken {
+    #[default]
+    No,
+    ByMessage,
 }
 
 /// Where a run that is not over is on its way.
@@ -68,6 +77,7 @@ impl RunBoard {
     fn can_start(&self, run: &OpenRun) -> bool {
         match run.phase {
             OpenPhase::Queued => true,
+            OpenPhase::Waiting if run.woken == Woken::ByMessage => true,
             OpenPhase::Waiting => !run.children.iter().any(|child| self.open.contains_key(child)),
             OpenPhase::Running { .. } => false,
         }
@@ -93,6 +103,7 @@ impl Fold for RunBoard {
                     attempt: queued.attempt,
                     phase: OpenPhase::Queued,
                     children: Vec::new(),
+                    woken: Woken::No,
                 };
                 let run = self.open.entry(queued.run).or_insert_with(new);
                 (run.attempt, run.phase, run.queued_at) =
@@ -100,6 +111,7 @@ impl Fold for RunBoard {
             }
             RunEvent::RunStarted(started) => self.change(started.run, |run| {
                 run.phase = OpenPhase::Running { host: started.host.clone() };
+                run.woken = Woken::No;
             }),
             RunEvent::RunWaiting(waiting) => {
                 self.change(waiting.run, |run| run.phase = OpenPhase::Waiting);
@@ -109,10 +121,13 @@ impl Fold for RunBoard {
             }
             RunEvent::RunEnded(ended) => drop(self.open.remove(&ended.run)),
             RunEvent::LeaseTaken(lease) => self.lease = Some(lease.host.clone()),
-            RunEvent::ResultReturned(_)
-            | RunEvent::ObligationsAsked(_)
-            | RunEvent::MessageQueued(_)
-            | RunEvent::QueuedMessageTaken(_) => {}
+            RunEvent::MessageQueued(_) => {
+                let waiting =
+                    |run: &&mut OpenRun| run.session == recorded.session && run.phase == OpenPhase::Waiting;
+                self.open.values_mut().filter(waiting).for_each(|run| run.woken = Woken::ByMessage);
+            }
+            RunEvent::ResultReturned(_) | RunEvent::ObligationsAsked(_) | RunEvent::QueuedMessageTaken(_) => {
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The state of one session, folded from its events.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use segue_event::{
     AgentId, Edge, Event, EventHash, EventRef, Family, Fold, ImportSource, Kind, Lane, Message,
@@ -60,8 +60,8 @@ pub struct RunState {
     pub asked: u32,
     /// The tasks that it delegated, in order.
     pub children: Vec<Child>,
-    /// How many of them, from the first, it was told about: those that it had when it was taken up after waiting.
-    pub told: usize,
+    /// The runs of those tasks whose results it was told.
+    pub told: BTreeSet<RunId>,
     /// Where it is on its way.
     pub phase: RunPhase,
 }
@@ -103,8 +103,8 @@ impl RunState {
     }
 
     /// The tasks of which it was not told yet what became of them.
-    pub fn untold(&self) -> &[Child] {
-        self.children.get(self.told..).unwrap_or_default()
+    pub fn untold(&self) -> impl Iterator<Item = &Child> {
+        self.children.iter().filter(|child| !self.told.contains(&child.run))
     }
 
     fn queued(queued: &RunQueued) -> Self {
@@ -117,7 +117,7 @@ impl RunState {
             returned: None,
             asked: 0,
             children: Vec::new(),
-            told: 0,
+            told: BTreeSet::new(),
             phase: RunPhase::Queued,
         }
     }
@@ -280,9 +280,7 @@ impl SessionState {
             plan.owner.get_or_insert(started.run);
         }
         self.change_run(started.run, |run| {
-            if run.phase == RunPhase::Waiting {
-                run.told = run.children.len();
-            }
+            run.told.extend(&started.told);
             run.attempt = started.attempt;
             run.phase = RunPhase::Running { host: started.host.clone() };
         });

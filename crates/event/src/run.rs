@@ -40,6 +40,8 @@ pub struct RunStarted {
     pub attempt: u32,
     /// The boot id of the host that runs it.
     pub host: String,
+    /// The tasks whose results it is told with this start, by their runs.
+    pub told: Vec<RunId>,
 }
 
 /// A run waits for the tasks that it delegated.

@@ -78,7 +78,7 @@ impl Asker {
             Some(run) if run.is_over() => RunSituation::Ended,
             Some(run) if run.parent.is_some() => RunSituation::Delegated,
             Some(run) if run.result_schema.is_some() => RunSituation::Typed,
-            Some(run) => RunSituation::Turn { parked_children: run.untold().len() },
+            Some(run) => RunSituation::Turn { parked_children: run.untold().count() },
         }
     }
 }

@@ -27,6 +27,7 @@ use crate::limits::{ATTEMPTS_MAX, TRIES_MAX};
 use crate::sending::{given_up, taken_messages};
 use crate::{Asker, Error, Outcome, Said, ToolCaller, Workspace};
 pub(crate) use known::Known;
+use obligations::TaskResults;
 pub(crate) use obligations::{Surroundings, blocks};
 pub use step::{HostCall, Setup, Step, Tasks, ToolOutput};
 
@@ -105,6 +106,8 @@ impl Workspace {
         for (id, run) in &known.state.runs {
             let can_start = match run.phase {
                 RunPhase::Queued => true,
+                // A message wakes it, whatever its tasks do; they are waited for again afterwards.
+                RunPhase::Waiting if !known.state.waiting_messages.is_empty() => true,
                 RunPhase::Waiting => crate::continuing::parked_children(&*self.log, Some(run))? == 0,
                 RunPhase::Running { .. } | RunPhase::Ended(_) => false,
             };
@@ -260,11 +263,13 @@ impl Turn<'_> {
 
     /// Starts the run, and tells it what became of the tasks that it waited for.
     fn start(&mut self) -> Result<(), Error> {
-        let started = RunStarted { run: self.run, attempt: self.attempt, host: self.setup.host.clone() };
-        let mut events: Vec<Event> = vec![started.into()];
-        if self.known.run(self.run).is_some_and(|run| run.phase == RunPhase::Waiting) {
-            events.push(self.task_results()?);
-        }
+        let waited = self.known.run(self.run).is_some_and(|run| run.phase == RunPhase::Waiting);
+        let results = if waited { self.task_results()? } else { TaskResults::default() };
+        let host = self.setup.host.clone();
+        let (run, attempt) = (self.run, self.attempt);
+        let message = results.message();
+        let started = RunStarted { run, attempt, host, told: results.runs };
+        let events = std::iter::once(started.into()).chain(message).collect();
         self.try_to_commit(events, std::convert::identity)?;
         Ok(())
     }

@@ -241,7 +241,7 @@ impl Run {
             attempt: 1,
             result_schema: typed.then(|| "{}".to_owned()),
         };
-        let started = RunStarted { run, attempt: 1, host: "fixture".to_owned() };
+        let started = RunStarted { run, attempt: 1, host: "fixture".to_owned(), told: Vec::new() };
         let events: [segue::event::Event; 2] = [queued.into(), started.into()];
         self.workspace.append(id, events).map_err(in_words)?;
         self.runs.insert(name.to_owned(), run);

@@ -234,7 +234,7 @@ fn one_of_each() -> Vec<Event> {
             result_schema: Some("{}".to_owned()),
         }
         .into(),
-        RunStarted { run: run(), attempt: 2, host: "boot".to_owned() }.into(),
+        RunStarted { run: run(), attempt: 2, host: "boot".to_owned(), told: vec![run()] }.into(),
         RunEnded {
             run: run(),
             outcome: RunOutcome::Continued(Continued {

@@ -2,7 +2,7 @@
 
 use segue_continuation::{PlanSituation, RunState};
 use segue_event::{
-    Author, Block, Edge, Event, Message, ObligationsAsked, Role, RunEnded, RunId, RunOutcome, RunWaiting,
+    Author, Edge, Event, Message, ObligationsAsked, Role, RunEnded, RunId, RunOutcome, RunWaiting,
 };
 use segue_prompt::{
     Due, MissingAttachment, Owed, TaskResult, context_usage, delegated_result, missing_attachments,
@@ -109,7 +109,7 @@ impl Turn<'_> {
             return Ok((None, Step::Prompt));
         }
         // What is owed may hang on these tasks. One that is done is told when the run is taken up again.
-        if state.is_some_and(|run| !run.untold().is_empty()) {
+        if state.is_some_and(|run| run.untold().next().is_some()) {
             return Ok((Some(RunWaiting { run }.into()), Step::Parked));
         }
         let successors = successors(&*self.workspace.log, self.session)?;
@@ -127,18 +127,35 @@ impl Turn<'_> {
         Ok((Some(RunEnded { run, outcome: outcome.clone() }.into()), Step::Done(outcome)))
     }
 
-    /// What became of the tasks that the run waited for, as a message for it; each is told once.
-    pub(super) fn task_results(&self) -> Result<Event, Error> {
-        let children = self.known.run(self.run).map(RunState::untold).unwrap_or_default();
-        let mut text = String::new();
-        for child in children {
-            let log = &*self.workspace.log;
+    /// What became of the tasks that the run was told nothing of yet and that are over; each is told once.
+    pub(super) fn task_results(&self) -> Result<TaskResults, Error> {
+        let log = &*self.workspace.log;
+        let mut results = TaskResults::default();
+        for child in self.known.run(self.run).into_iter().flat_map(RunState::untold) {
             let Some(head) = log.head(child.session)? else { continue };
             let Some(known) = Known::up_to(log, child.session, head)? else { continue };
-            text.push_str(&delegated_result(&task_result(&known, child.run)));
+            if known.run(child.run).is_some_and(RunState::is_over) {
+                results.runs.push(child.run);
+                results.text.push_str(&delegated_result(&task_result(&known, child.run)));
+            }
         }
-        let message = Message::text(Role::User, Author::System, "");
-        Ok(Message { blocks: vec![Block::Text(text)], ..message }.into())
+        Ok(results)
+    }
+}
+
+/// What became of some tasks.
+#[derive(Default)]
+pub(super) struct TaskResults {
+    /// Their runs.
+    pub(super) runs: Vec<RunId>,
+    text: String,
+}
+
+impl TaskResults {
+    /// The message that tells them; none if there are none.
+    pub(super) fn message(&self) -> Option<Event> {
+        let message = Message::text(Role::User, Author::System, self.text.as_str());
+        (!self.runs.is_empty()).then(|| message.into())
     }
 }
 

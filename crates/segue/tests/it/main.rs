@@ -19,4 +19,6 @@ mod recommending;
 mod recompiling;
 mod refusals;
 mod scopes;
+mod stage;
+mod tasks;
 mod turn;

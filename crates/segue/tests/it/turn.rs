@@ -1,69 +1,12 @@
 //! One run of an agent, step by step.
 
 use segue::continuation::RunPhase;
-use segue::event::{Block, Event, Lane, ModelName, ResultStatus, RunOutcome, SessionId, Usage};
-use segue::prompt::{Prompt, PromptContent, PromptRole, ToolContract, Windows};
-use segue::{ErrorKind, HostCall, Said, Scope, Sent, Setup, Step, Tasks, ToolOutput, Turn, Workspace};
+use segue::event::{Lane, ModelName, ResultStatus, RunOutcome, Usage};
+use segue::prompt::{PromptContent, PromptRole, ToolContract, Windows};
+use segue::{ErrorKind, Said, Scope, Sent, Setup, Step, ToolOutput, Turn, Workspace};
 
-use crate::desk::{HANDOFF, events, session, user, workspace};
-
-fn setup() -> Setup {
-    Setup {
-        host: "host 1".to_owned(),
-        system: vec!["You write parsers.".to_owned()],
-        tools: vec![ToolContract::new("bash", "runs a command", &serde_json::json!({"type": "object"}))],
-        tasks: Tasks::Offered,
-        model: None,
-        window_tokens: Some(1_000),
-    }
-}
-
-fn asked(text: &str) -> (Workspace, SessionId) {
-    let workspace = workspace();
-    let first = session(&workspace, "coder");
-    workspace.send(first, &user(text), Lane::Interactive).unwrap();
-    (workspace, first)
-}
-
-fn begin(workspace: &Workspace, session: SessionId) -> Turn<'_> {
-    workspace.turn(session, &setup()).unwrap().unwrap()
-}
-
-fn calls(step: Step) -> Vec<HostCall> {
-    match step {
-        Step::CallTools(calls) => calls,
-        other => panic!("{other:?}"),
-    }
-}
-
-/// Every text of a prompt's transcript.
-fn texts(prompt: &Prompt) -> Vec<String> {
-    let contents = prompt.transcript.iter().flat_map(|message| &message.content);
-    contents.filter_map(text_of).collect()
-}
-
-fn text_of(content: &PromptContent) -> Option<String> {
-    match content {
-        PromptContent::Text(text) => Some(text.clone()),
-        PromptContent::ToolResult { content, .. } => content.iter().find_map(text_of),
-        _ => None,
-    }
-}
-
-/// The results that a session's transcript holds, by tool.
-fn results(workspace: &Workspace, session: SessionId) -> Vec<(String, ResultStatus, String)> {
-    let all = events(workspace, session).into_iter().filter_map(|event| match event {
-        Event::ToolResult(result) => {
-            let text = result.blocks.iter().find_map(|block| match block {
-                Block::Text(text) => Some(text.clone()),
-                _ => None,
-            });
-            Some((result.tool, result.status, text.unwrap_or_default()))
-        }
-        _ => None,
-    });
-    all.collect()
-}
+use crate::desk::{HANDOFF, session, user};
+use crate::stage::{asked, begin, calls, results, setup, texts};
 
 #[test]
 fn a_plain_answer_ends_the_run() {
@@ -240,74 +183,6 @@ fn pressure_is_shown_once_the_provider_has_counted() {
 }
 
 #[test]
-fn a_task_is_waited_for_and_its_result_told() {
-    let (workspace, first) = asked("count the files");
-    let mut turn = begin(&workspace, first);
-    turn.prompt().unwrap();
-    let arguments = r#"{"task": "count", "title": "Count", "resultSchema": {"type": "integer"}}"#;
-    assert_eq!(turn.record(Said::default().call("a", "delegate", arguments)).unwrap(), Step::Prompt);
-    turn.prompt().unwrap();
-    assert_eq!(turn.record(Said::text("I wait.")).unwrap(), Step::Parked);
-    assert!(workspace.turn(first, &setup()).unwrap().is_none(), "the task is not done");
-
-    let state = workspace.reader(Scope::Workspace).state(first).unwrap();
-    let child = state.runs.values().next().unwrap().children[0];
-    let mut working = begin(&workspace, child.session);
-    let prompt = working.prompt().unwrap();
-    let names: Vec<_> = prompt.tools.iter().map(|tool| tool.name.as_str()).collect();
-    assert!(names.contains(&"return_result") && !names.contains(&"continue_session"), "{names:?}");
-    assert_eq!(working.record(Said::text("there are 3")).unwrap(), Step::Prompt, "the result is owed");
-    assert!(working.prompt().unwrap().blocks.concat().contains("return_result"));
-    working.record(Said::default().call("r", "return_result", r#"{"result": 3}"#)).unwrap();
-    working.prompt().unwrap();
-    assert_eq!(working.record(Said::text("done")).unwrap(), Step::Done(RunOutcome::Succeeded));
-
-    let mut turn = begin(&workspace, first);
-    let texts = texts(&turn.prompt().unwrap());
-    let last = texts.last().unwrap();
-    assert!(last.contains("outcome=\"succeeded\"") && last.contains("\n3\n"), "{last}");
-    assert_eq!(turn.record(Said::text("three")).unwrap(), Step::Done(RunOutcome::Succeeded));
-}
-
-#[test]
-fn a_run_that_owes_a_result_and_gives_none_has_failed() {
-    let (workspace, first) = asked("count");
-    let mut turn = begin(&workspace, first);
-    turn.prompt().unwrap();
-    let arguments = r#"{"task": "count", "resultSchema": {"type": "integer"}}"#;
-    turn.record(Said::default().call("a", "delegate", arguments)).unwrap();
-    let state = workspace.reader(Scope::Workspace).state(first).unwrap();
-    let child = state.runs.values().next().unwrap().children[0];
-    let mut working = begin(&workspace, child.session);
-    for _ in 0..3 {
-        assert_eq!(working.record(Said::text("no")).unwrap(), Step::Prompt);
-    }
-    assert!(matches!(working.record(Said::text("no")).unwrap(), Step::Done(RunOutcome::Failed(_))));
-}
-
-#[test]
-fn a_result_that_does_not_fit_is_not_taken() {
-    let (workspace, first) = asked("count");
-    let mut turn = begin(&workspace, first);
-    turn.prompt().unwrap();
-    let arguments = r#"{"task": "count", "resultSchema": {"type": "integer"}}"#;
-    turn.record(Said::default().call("a", "delegate", arguments)).unwrap();
-    let state = workspace.reader(Scope::Workspace).state(first).unwrap();
-    let child = state.runs.values().next().unwrap().children[0];
-    let is_integer = |schema: &str, value: &str| {
-        assert_eq!(schema, r#"{"type":"integer"}"#);
-        value.parse::<u64>().map(drop).map_err(|_| format!("{value} is no integer"))
-    };
-    let mut working = begin(&workspace, child.session).checking_results(is_integer);
-    working.record(Said::default().call("r", "return_result", r#"{"result": "three"}"#)).unwrap();
-    working.record(Said::default().call("r", "return_result", r#"{"result": 3}"#)).unwrap();
-    let told: Vec<_> = results(&workspace, child.session).into_iter().map(|(_, status, _)| status).collect();
-    assert_eq!(told, [ResultStatus::Error, ResultStatus::Ok]);
-    let state = workspace.reader(Scope::Workspace).state(child.session).unwrap();
-    assert_eq!(state.runs[&child.run].returned.as_deref(), Some("3"));
-}
-
-#[test]
 fn what_was_cut_off_is_taken_up_again_with_interrupted_results_in_the_prompt_only() {
     let (workspace, first) = asked("look");
     let mut turn = begin(&workspace, first);
@@ -388,75 +263,6 @@ fn a_setup_for_a_model_knows_its_window_or_none() {
     let big = setup().for_model(&windows, name("big"));
     assert_eq!((big.window_tokens, big.model), (Some(5_000), Some(name("big"))));
     assert_eq!(setup().for_model(&windows, name("nobody-knows")).window_tokens, None);
-}
-
-/// The child that a session's run delegated last.
-fn newest_child(workspace: &Workspace, session: SessionId) -> segue::continuation::Child {
-    let state = workspace.reader(Scope::Workspace).state(session).unwrap();
-    *state.runs.values().next().unwrap().children.last().unwrap()
-}
-
-fn work_off(workspace: &Workspace, session: SessionId, words: &str) {
-    let mut working = begin(workspace, session);
-    working.prompt().unwrap();
-    assert_eq!(working.record(Said::text(words)).unwrap(), Step::Done(RunOutcome::Succeeded));
-}
-
-#[test]
-fn a_task_that_is_done_before_its_run_would_end_is_told_all_the_same() {
-    let (workspace, first) = asked("count the files");
-    let mut turn = begin(&workspace, first);
-    turn.record(Said::default().call("a", "delegate", r#"{"task": "count"}"#)).unwrap();
-    work_off(&workspace, newest_child(&workspace, first).session, "there are three");
-    assert_eq!(turn.record(Said::text("I wait.")).unwrap(), Step::Parked);
-    let mut turn = begin(&workspace, first);
-    assert!(texts(&turn.prompt().unwrap()).last().unwrap().contains("there are three"));
-    assert_eq!(turn.record(Said::text("three")).unwrap(), Step::Done(RunOutcome::Succeeded));
-}
-
-#[test]
-fn what_became_of_a_task_is_told_once() {
-    let (workspace, first) = asked("count the files");
-    for words in ["there are three", "there are four"] {
-        let mut turn = begin(&workspace, first);
-        turn.record(Said::default().call("", "delegate", r#"{"task": "count"}"#)).unwrap();
-        assert_eq!(turn.record(Said::text("I wait.")).unwrap(), Step::Parked);
-        work_off(&workspace, newest_child(&workspace, first).session, words);
-    }
-    let told = texts(&begin(&workspace, first).prompt().unwrap()).concat();
-    assert_eq!((told.matches("there are three").count(), told.matches("there are four").count()), (1, 1));
-}
-
-#[test]
-fn nothing_is_asked_for_while_tasks_are_waited_for() {
-    let (workspace, first) = asked("count the files");
-    let mut turn = begin(&workspace, first);
-    let plan = r#"{"steps": [{"id": "1", "label": "count", "status": "active"}]}"#;
-    let said = Said::default().call("a", "plan", plan).call("b", "delegate", r#"{"task": "count"}"#);
-    turn.record(said).unwrap();
-    assert_eq!(turn.record(Said::text("I wait.")).unwrap(), Step::Parked);
-    work_off(&workspace, newest_child(&workspace, first).session, "there are three");
-    let mut turn = begin(&workspace, first);
-    assert_eq!(turn.record(Said::text("three")).unwrap(), Step::Prompt, "now the plan is asked for");
-}
-
-#[test]
-fn calls_are_told_apart_by_their_place_where_a_provider_gives_ids_again() {
-    let (workspace, first) = asked("begin");
-    let mut turn = begin(&workspace, first);
-    for task in ["one", "two"] {
-        let arguments = format!(r#"{{"task": "{task}"}}"#);
-        turn.record(Said::default().call("call_0", "delegate", &arguments)).unwrap();
-        assert_eq!(
-            texts(&begin(&workspace, newest_child(&workspace, first).session).prompt().unwrap()),
-            [task]
-        );
-    }
-    let (workspace, first) = asked("begin");
-    let mut turn = begin(&workspace, first);
-    assert_eq!(turn.record(Said::default().call("call_0", "continue_session", "{}")).unwrap(), Step::Prompt);
-    let step = turn.record(Said::default().call("call_0", "continue_session", HANDOFF)).unwrap();
-    assert!(matches!(step, Step::Continued(_)), "a call that was mended is another call: {step:?}");
 }
 
 #[test]

@@ -73,12 +73,8 @@ pub fn message_with_attachments() -> impl Strategy<Value = segue::event::Message
 pub fn run_event() -> impl Strategy<Value = Event> {
     prop_oneof![
         run_queued().prop_map(Event::from),
-        (run(), any::<u32>(), hostile_text()).prop_map(|(run, attempt, host)| RunStarted {
-            run,
-            attempt,
-            host
-        }
-        .into()),
+        (run(), any::<u32>(), hostile_text(), vec(run(), 0..3))
+            .prop_map(|(run, attempt, host, told)| RunStarted { run, attempt, host, told }.into()),
         run().prop_map(|run| RunWaiting { run }.into()),
         (run(), session(), run()).prop_map(|(run, child, child_run)| {
             let call = CallRef { site: None, provider_id: "call".to_owned() };
