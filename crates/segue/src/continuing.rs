@@ -8,8 +8,8 @@ use segue_continuation::{
     View, decide, normalise,
 };
 use segue_event::{
-    Author, Block, ContinuationEvent, ContinuationId, EventRef, Kind, KindSet, Message, Recommended,
-    Recorded, Seq, SeqRange, SessionId, SourceTarget, TranscriptEvent,
+    Author, Block, ContinuationId, EventRef, Kind, KindSet, Message, Recommended, Recorded, Seq, SeqRange,
+    SessionId, SourceTarget, TranscriptEvent,
 };
 use segue_log::{Direction, EventLog, LogError, LogErrorKind, read_through};
 use segue_projection::{Diagnostic, Estimate, Origin, Projection, Recipe, admit, compile, estimate, measure};
@@ -18,6 +18,7 @@ use crate::error::Detail;
 use crate::estimating::{message_bytes, staying};
 use crate::gather::{Given, gather};
 use crate::limits::TRIES_MAX;
+use crate::successors::edge_claimed;
 use crate::workspace::session_state;
 use crate::{Asker, Error, Workspace, claims, memory, switch};
 
@@ -296,15 +297,8 @@ fn classify(message: &Recorded<Message>) -> Initiating {
 
 /// The continuation that an asker made of a session. The commit that took its claim begins with the successor.
 fn replayed(log: &dyn EventLog, session: SessionId, asker: &Asker) -> Result<Option<Replayed>, LogError> {
-    let Some(position) = log.claimed(&claims::continuation(session, &asker.initiator())?)? else {
-        return Ok(None);
-    };
-    let Some(first) = log.read_log(position)?.next().transpose()? else { return Ok(None) };
-    let recorded = first.decode_as::<ContinuationEvent>().map_err(LogError::codec)?;
-    Ok(recorded.and_then(|recorded| {
-        let edge = recorded.event.into_edge()?;
-        Some(Replayed { continuation: edge.continuation, successor: recorded.session })
-    }))
+    let made = edge_claimed(log, &claims::continuation(session, &asker.initiator())?)?;
+    Ok(made.map(|(successor, edge)| Replayed { continuation: edge.continuation, successor }))
 }
 
 /// The answer that a refused tool call got, if it was asked before: a call has one result, whatever changed since.

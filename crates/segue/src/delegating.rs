@@ -2,14 +2,14 @@
 
 use segue_continuation::RunState;
 use segue_event::{
-    Author, ChildDelegated, ContinuationEvent, ContinuationId, Delegation, Edge, Event, EventRef, Lane,
-    Message, Role, RunId, RunQueued, Seq, SessionId, SessionStarted, Title, TitleSource, Transition,
+    Author, ChildDelegated, ContinuationId, Delegation, Edge, Event, EventRef, Lane, Message, Role, RunId,
+    RunQueued, Seq, SessionId, SessionStarted, Title, TitleSource, Transition,
 };
-use segue_log::{Commit, Expected, LogError, LogErrorKind, NewEvent};
+use segue_log::{Commit, Expected, LogError, NewEvent};
 
+use crate::contention::until_first;
 use crate::error::Detail;
-use crate::limits::TRIES_MAX;
-use crate::successors::next_successor;
+use crate::successors::{edge_claimed, next_successor};
 use crate::workspace::session_state;
 use crate::{Asker, Error, Workspace, claims};
 
@@ -51,16 +51,10 @@ impl Workspace {
         asker: &Asker,
         task: &Task,
     ) -> Result<Delegated, Error> {
-        for _ in 0..TRIES_MAX {
-            if let Some(delegated) = self.delegated(parent, asker)? {
-                return Ok(delegated);
-            }
-            match self.try_to_delegate(parent, run, asker, task) {
-                Err(error) if error.is_contention() => {}
-                other => return other,
-            }
-        }
-        Err(Detail::Contended { session: parent, tries: TRIES_MAX }.into())
+        until_first(parent, || match self.delegated(parent, asker)? {
+            Some(delegated) => Ok(delegated),
+            None => self.try_to_delegate(parent, run, asker, task),
+        })
     }
 
     fn try_to_delegate(
@@ -123,17 +117,10 @@ impl Workspace {
     /// The child that an asker made of a session's task.
     fn delegated(&self, parent: SessionId, asker: &Asker) -> Result<Option<Delegated>, LogError> {
         let key = claims::delegation(parent, &asker.initiator())?;
-        let Some(position) = self.log.claimed(&key)? else { return Ok(None) };
-        let Some(first) = self.log.read_log(position)?.next().transpose()? else { return Ok(None) };
-        let recorded = first.decode_as::<ContinuationEvent>().map_err(LogError::codec)?;
-        Ok(recorded.and_then(|recorded| {
-            let edge = recorded.event.into_edge()?;
-            match edge.transition {
-                Transition::Delegate(Delegation { run, .. }) => {
-                    Some(Delegated { session: recorded.session, run })
-                }
-                Transition::Continue(_) | Transition::Fork => None,
-            }
+        let child = edge_claimed(&*self.log, &key)?;
+        Ok(child.and_then(|(session, edge)| match edge.transition {
+            Transition::Delegate(Delegation { run, .. }) => Some(Delegated { session, run }),
+            Transition::Continue(_) | Transition::Fork => None,
         }))
     }
 }
@@ -146,13 +133,5 @@ fn queued_child(run: RunId, parent: RunId, lane: Lane, task: &Task) -> RunQueued
         parent: Some(parent),
         attempt: 1,
         result_schema: task.result_schema.clone(),
-    }
-}
-
-impl Error {
-    /// Whether somebody else wrote first, so that looking again helps.
-    pub(crate) fn is_contention(&self) -> bool {
-        self.as_log_error()
-            .is_some_and(|error| matches!(error.kind(), LogErrorKind::WrongSeq | LogErrorKind::ClaimTaken))
     }
 }

@@ -2,14 +2,14 @@
 
 use segue_continuation::PlanSituation;
 use segue_event::{
-    ContinuationEvent, ContinuationId, Edge, EdgeKind, Event, EventRef, Initiator, KindSet, Plan, RunEnded,
-    RunOutcome, Seq, SeqRange, SessionId, SessionStarted, Transition, WentBack,
+    ContinuationId, Edge, EdgeKind, Event, EventRef, Initiator, KindSet, Plan, RunEnded, RunOutcome, Seq,
+    SeqRange, SessionId, SessionStarted, Transition, WentBack,
 };
 use segue_log::{Commit, Direction, Expected, FORKS_MAX, Head, LogError, NewEvent, read_through, stretches};
 
+use crate::contention::until_first;
 use crate::error::Detail;
-use crate::limits::TRIES_MAX;
-use crate::successors::{next_successor, successors};
+use crate::successors::{edge_claimed, next_successor, successors};
 use crate::workspace::{session_state, session_state_up_to};
 use crate::{Error, Workspace, claims};
 
@@ -24,16 +24,10 @@ impl Workspace {
     /// forking it, or the log failed.
     pub fn fork(&self, session: SessionId, at: Seq, request: &str) -> Result<SessionId, Error> {
         let initiator = Initiator::Person { request: request.to_owned() };
-        for _ in 0..TRIES_MAX {
-            if let Some(fork) = self.forked(session, &initiator)? {
-                return Ok(fork);
-            }
-            match self.try_to_fork(session, at, &initiator) {
-                Err(error) if error.is_contention() => {}
-                other => return other,
-            }
-        }
-        Err(Detail::Contended { session, tries: TRIES_MAX }.into())
+        until_first(session, || match self.forked(session, &initiator)? {
+            Some(fork) => Ok(fork),
+            None => self.try_to_fork(session, at, &initiator),
+        })
     }
 
     /// Goes back from a session to the one that it goes on from, and says so on the edge between them.
@@ -44,13 +38,7 @@ impl Workspace {
     /// # Errors
     /// If there is no such session, it goes on from no other, it kept changing, or the log failed.
     pub fn go_back(&self, session: SessionId, note: &str) -> Result<SessionId, Error> {
-        for _ in 0..TRIES_MAX {
-            match self.try_to_go_back(session, note) {
-                Err(error) if error.is_contention() => {}
-                other => return other,
-            }
-        }
-        Err(Detail::Contended { session, tries: TRIES_MAX }.into())
+        until_first(session, || self.try_to_go_back(session, note))
     }
 
     fn try_to_go_back(&self, session: SessionId, note: &str) -> Result<SessionId, Error> {
@@ -126,9 +114,7 @@ impl Workspace {
 
     /// The fork that a request made of a session.
     fn forked(&self, session: SessionId, initiator: &Initiator) -> Result<Option<SessionId>, LogError> {
-        let Some(position) = self.log.claimed(&claims::fork(session, initiator)?)? else { return Ok(None) };
-        let Some(first) = self.log.read_log(position)?.next().transpose()? else { return Ok(None) };
-        let recorded = first.decode_as::<ContinuationEvent>().map_err(LogError::codec)?;
-        Ok(recorded.map(|recorded| recorded.session))
+        let edge = edge_claimed(&*self.log, &claims::fork(session, initiator)?)?;
+        Ok(edge.map(|(fork, _)| fork))
     }
 }

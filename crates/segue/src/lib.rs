@@ -32,6 +32,7 @@ mod asker;
 mod attachments;
 mod auditing;
 mod claims;
+mod contention;
 mod continuing;
 mod delegating;
 mod driving;

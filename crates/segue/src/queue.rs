@@ -9,8 +9,9 @@ use segue_event::{
 };
 use segue_log::{Commit, EventLogExt as _, EventStream, Expected, NewEvent};
 
+use crate::contention::until_first;
 use crate::error::Detail;
-use crate::limits::{ATTEMPTS_MAX, TRIES_MAX};
+use crate::limits::ATTEMPTS_MAX;
 use crate::sending::given_up;
 use crate::turn::requeue;
 use crate::workspace::session_state;
@@ -92,13 +93,7 @@ impl<'w> RunQueue<'w> {
     /// # Errors
     /// If the log failed.
     pub fn take_lease(&mut self, host: &str) -> Result<(), Error> {
-        for _ in 0..TRIES_MAX {
-            match self.try_to_take_lease(host) {
-                Err(error) if error.is_contention() => {}
-                other => return other,
-            }
-        }
-        Err(Detail::Contended { session: lease_session(), tries: TRIES_MAX }.into())
+        until_first(lease_session(), || self.try_to_take_lease(host))
     }
 
     /// Queues again every run that a host other than the lease's holder was at work on; call it when they are gone.

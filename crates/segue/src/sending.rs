@@ -7,8 +7,8 @@ use segue_event::{
 };
 use segue_log::{Commit, Expected, NewEvent};
 
+use crate::contention::until_first;
 use crate::error::Detail;
-use crate::limits::TRIES_MAX;
 use crate::turn::requeue;
 use crate::workspace::session_state;
 use crate::{Error, Workspace};
@@ -31,13 +31,7 @@ impl Workspace {
     /// # Errors
     /// If there is no such session, it kept changing, or the log failed; then nothing was written.
     pub fn send(&self, session: SessionId, message: &Message, lane: Lane) -> Result<Sent, Error> {
-        for _ in 0..TRIES_MAX {
-            match self.try_to_send(session, message, lane) {
-                Err(error) if error.is_contention() => {}
-                other => return other,
-            }
-        }
-        Err(Detail::Contended { session, tries: TRIES_MAX }.into())
+        until_first(session, || self.try_to_send(session, message, lane))
     }
 
     /// Cancels a run that waits for a host or for tasks that it gave away. One that is at work is cancelled by its turn.
@@ -45,13 +39,7 @@ impl Workspace {
     /// # Errors
     /// If there is no such session, the run is at work or over, or the log failed.
     pub fn cancel_run(&self, session: SessionId, run: RunId) -> Result<(), Error> {
-        for _ in 0..TRIES_MAX {
-            match self.try_to_cancel(session, run) {
-                Err(error) if error.is_contention() => {}
-                other => return other,
-            }
-        }
-        Err(Detail::Contended { session, tries: TRIES_MAX }.into())
+        until_first(session, || self.try_to_cancel(session, run))
     }
 
     fn try_to_cancel(&self, session: SessionId, id: RunId) -> Result<(), Error> {
@@ -71,13 +59,7 @@ impl Workspace {
     /// # Errors
     /// If there is no such session, the run is not over or did what it was asked, or the log failed.
     pub fn retry_run(&self, session: SessionId, failed: RunId) -> Result<RunId, Error> {
-        for _ in 0..TRIES_MAX {
-            match self.try_to_retry(session, failed) {
-                Err(error) if error.is_contention() => {}
-                other => return other,
-            }
-        }
-        Err(Detail::Contended { session, tries: TRIES_MAX }.into())
+        until_first(session, || self.try_to_retry(session, failed))
     }
 
     fn try_to_retry(&self, session: SessionId, failed: RunId) -> Result<RunId, Error> {

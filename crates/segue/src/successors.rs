@@ -43,12 +43,23 @@ fn successors_while(
     while let Some(position) = log.claimed(&claims::successor(predecessor, successors.len())?)?
         && is_wanted(position)
     {
-        let first = log.read_log(position)?.next().transpose()?;
-        let recorded =
-            first.map(|raw| raw.decode_as::<ContinuationEvent>()).transpose().map_err(LogError::codec)?;
-        let Some(recorded) = recorded.flatten() else { break };
-        let Some(edge) = recorded.event.into_edge() else { break };
-        successors.push((recorded.session, *edge));
+        let Some(successor) = edge_at(log, position)? else { break };
+        successors.push(successor);
     }
     Ok(successors)
+}
+
+/// The session that began with the commit that took a key, and its edge; none while the key is free.
+pub(crate) fn edge_claimed(
+    log: &dyn EventLog,
+    key: &ClaimKey,
+) -> Result<Option<(SessionId, Edge)>, LogError> {
+    log.claimed(key)?.map_or(Ok(None), |position| edge_at(log, position))
+}
+
+/// The session that begins at a position, and its edge.
+fn edge_at(log: &dyn EventLog, position: Position) -> Result<Option<(SessionId, Edge)>, LogError> {
+    let Some(first) = log.read_log(position)?.next().transpose()? else { return Ok(None) };
+    let recorded = first.decode_as::<ContinuationEvent>().map_err(LogError::codec)?;
+    Ok(recorded.and_then(|recorded| Some((recorded.session, *recorded.event.into_edge()?))))
 }
