@@ -27,6 +27,7 @@ mod raw;
 mod receipt;
 mod run;
 mod session;
+mod text;
 mod text_form;
 mod time;
 mod transcript;
@@ -60,6 +61,7 @@ pub use run::{
 pub use session::{
     ModelOverride, SessionDescribed, SessionStarted, SessionTitled, Title, TitleSource, WentBack,
 };
+pub use text::{Form, Text, Unescaped, may_escape};
 pub use time::Timestamp;
 pub use transcript::{
     CallRef, CallSite, ErrorNoted, Lost, LostEvent, ResultStatus, ToolResult, Touched, Unreadable,

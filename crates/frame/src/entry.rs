@@ -28,7 +28,8 @@ pub struct Part {
 }
 
 impl Entry {
-    /// What a transcript shows of an event.
+    /// What a transcript shows of an event. Each begins with what [`TranscriptEvent::texts`] has at its index, if that
+    /// has anything; behind it may stand what describes it.
     pub fn of(recorded: &Recorded<TranscriptEvent>) -> Self {
         let parts = match &recorded.event {
             TranscriptEvent::Message(message) => message_parts(message),
@@ -37,8 +38,8 @@ impl Entry {
             TranscriptEvent::Unreadable(unreadable) => vec![single(
                 "unreadable",
                 format!(
-                    "line {} ({} bytes, blob {}): {}",
-                    unreadable.line, unreadable.bytes, unreadable.blob, unreadable.reason
+                    "{} (line {}, {} bytes, blob {})",
+                    unreadable.reason, unreadable.line, unreadable.bytes, unreadable.blob
                 ),
             )],
             TranscriptEvent::Lost(lost) => vec![single("lost", describe_lost(lost))],
@@ -109,7 +110,7 @@ fn describe_lost(lost: &Lost) -> String {
     let Lost { reason, segment, bytes, was } = lost;
     let kind = was.map_or_else(|| "an event".to_owned(), |was| was.kind.to_string());
     let id = was.map_or_else(|| "nothing is known of it".to_owned(), |was| format!("its id was {}", was.id));
-    format!("{kind} in bytes {}-{} of segment {segment} ({id}): {reason}", bytes.start, bytes.end)
+    format!("{reason} ({kind} in bytes {}-{} of segment {segment}; {id})", bytes.start, bytes.end)
 }
 
 fn author_label(author: Author) -> &'static str {
@@ -148,14 +149,11 @@ mod tests {
             was: None,
         };
         let text = entry(TranscriptEvent::Lost(lost.clone())).render();
-        let expected = "[7] lost: an event in bytes 128-300 of segment 3 (nothing is known of it): torn\n    [8] user: hello\n";
+        let expected = "[7] lost: torn\n    [8] user: hello (an event in bytes 128-300 of segment 3; nothing is known of it)\n";
         assert_eq!(text, expected);
         lost.was = Some(LostEvent { kind: Kind::Message, id: EventHash::from_bytes([8; 32]) });
         let text = entry(TranscriptEvent::Lost(lost)).render();
-        assert!(
-            text.starts_with("[7] lost: Message in bytes 128-300 of segment 3 (its id was 0808"),
-            "{text}"
-        );
+        assert!(text.contains(" (Message in bytes 128-300 of segment 3; its id was 0808"), "{text}");
     }
 
     fn entry(event: TranscriptEvent) -> Entry {
