@@ -4,7 +4,7 @@ use bytes::Bytes;
 use segue_event::{BlobId, KindSet, Position, Seq, SeqRange, SessionId};
 use segue_log::{
     ClaimKey, Commit, Committed, Depth, Direction, EventLog, Head, LogError, LogSize, MemoryLog, Progress,
-    RawEvents, Report, SessionListing, SessionPage, Wakeups,
+    RawEvents, Report, SessionListing, SessionPage, Sift, SiftedEvents, Wakeups,
 };
 
 /// What is about to be written.
@@ -47,6 +47,10 @@ impl EventLog for WatchedLog<'_> {
         kinds: KindSet,
     ) -> Result<RawEvents, LogError> {
         self.inner.read_kinds(session, range, direction, kinds)
+    }
+
+    fn sift(&self, sift: &Sift) -> Result<SiftedEvents, LogError> {
+        self.inner.sift(sift)
     }
 
     fn read_log(&self, from: Position) -> Result<RawEvents, LogError> {

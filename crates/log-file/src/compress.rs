@@ -30,7 +30,8 @@ pub(crate) struct Sealed<'a> {
     pub(crate) header: SegmentHeader,
     /// The byte behind its last frame.
     pub(crate) end: u64,
-    pub(crate) footer: &'a [u8],
+    /// What stands behind that: the footer and the search filter.
+    pub(crate) behind: &'a [u8],
 }
 
 /// Compresses a segment, for whoever holds its lock.
@@ -98,7 +99,7 @@ fn write(file: &dyn DiskFile, sealed: Sealed<'_>, stop: &AtomicBool) -> io::Resu
     }
     let (table_at, table) = packer.finish();
     file.write_all_at(&table, table_at)?;
-    file.write_all_at(sealed.footer, table_at + table.len() as u64)?;
+    file.write_all_at(sealed.behind, table_at + table.len() as u64)?;
     let packed = Packed {
         end: sealed.end,
         table: table_at,
@@ -106,7 +107,7 @@ fn write(file: &dyn DiskFile, sealed: Sealed<'_>, stop: &AtomicBool) -> io::Resu
         table_checksum: crc32fast::hash(&table),
     };
     let header = SegmentHeader { storage: Storage::Packed(packed), ..sealed.header };
-    file.write_all_at(&header.to_bytes(), table_at + (table.len() + sealed.footer.len()) as u64)?;
+    file.write_all_at(&header.to_bytes(), table_at + (table.len() + sealed.behind.len()) as u64)?;
     file.write_all_at(&header.to_bytes(), 0)?;
     file.sync_all()?;
     Ok(Some(header))
@@ -135,11 +136,11 @@ fn read_back(
     sealed: Sealed<'_>,
     stop: &AtomicBool,
 ) -> io::Result<Reading> {
-    let footer = written.copy_footer(sealed.end, sealed.footer.len() as u64);
+    let behind = written.copy_footer(sealed.end, sealed.behind.len() as u64);
     let is_framed = written.header == Some(*header)
         && has_header(file, 0, header)?
         && has_header(file, file.size()?.saturating_sub(SEGMENT_HEADER_BYTES), header)?
-        && footer.as_deref() == Some(sealed.footer);
+        && behind.as_deref() == Some(sealed.behind);
     if !is_framed {
         return Ok(Reading::Differs);
     }
@@ -209,8 +210,8 @@ mod tests {
             let end = second.header.unwrap().previous.unwrap().offset;
             let segment = Arc::new(Segment::open(&layout, SegmentNumber::FIRST).unwrap());
             assert!(segment.is_plain());
-            let footer = Footer::make(&segment, end, &mut |_| ()).unwrap();
-            let sealed = Sealed { segment: &segment, header: segment.header.unwrap(), end, footer: &footer };
+            let behind = Footer::make(&segment, end, &mut |_| ()).unwrap().into_bytes();
+            let sealed = Sealed { segment: &segment, header: segment.header.unwrap(), end, behind: &behind };
             compress(&layout, sealed, &AtomicBool::new(false))
         }
 

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use segue_event::{BlobId, KindSet, Position, Seq, SeqRange, SessionId};
 use segue_log::{
     ClaimKey, Commit, Committed, Depth, Direction, EventLog, Head, LogError, LogSize, PreparedCommit,
-    Progress, RawEvents, Report, SessionListing, SessionPage, Wakeups,
+    Progress, RawEvents, Report, SessionListing, SessionPage, Sift, SiftedEvents, Wakeups,
 };
 
 use crate::blob;
@@ -16,6 +16,7 @@ use crate::layout::{Layout, Presence};
 use crate::limits::POLL_INTERVAL;
 use crate::options::Options;
 use crate::read::{LogEvents, SessionEvents};
+use crate::sift::SiftedFrames;
 use crate::size::size;
 use crate::store::Store;
 use crate::verify;
@@ -149,6 +150,11 @@ impl EventLog for FileLog {
     fn read_log(&self, from: Position) -> Result<RawEvents, LogError> {
         drop(self.store.view()?);
         Ok(Box::new(LogEvents::new(&self.store, from)))
+    }
+
+    fn sift(&self, sift: &Sift) -> Result<SiftedEvents, LogError> {
+        drop(self.store.view()?);
+        Ok(Box::new(SiftedFrames::new(&self.store, sift)))
     }
 
     fn head(&self, session: SessionId) -> Result<Option<Head>, LogError> {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use segue_event::Position;
 
+use crate::filter::Filter;
 use crate::index_entry::{Checkpoint, Entries, changes_since};
 use crate::limits::FOOTER_BYTES_MAX;
 use crate::place::Place;
@@ -26,6 +27,24 @@ pub(crate) struct Footer {
     start: Start,
     /// What the segment adds.
     pub(crate) part: View,
+}
+
+/// What is written behind the frames of a segment, made from them.
+#[derive(PartialEq, Eq)]
+pub(crate) struct Made {
+    pub(crate) footer: Vec<u8>,
+    pub(crate) filter: Vec<u8>,
+}
+
+impl Made {
+    /// What stands there, if it is whole.
+    pub(crate) fn stored(segment: &Segment, end: u64) -> Option<Self> {
+        Some(Self { footer: Footer::stored(segment, end)?, filter: Filter::stored(segment, end)? })
+    }
+
+    pub(crate) fn into_bytes(self) -> Vec<u8> {
+        [self.footer, self.filter].concat()
+    }
 }
 
 /// Where the log stood before a segment.
@@ -72,10 +91,14 @@ impl Footer {
     /// The stored form of what a segment adds, made from its frames; none if one of them is damaged.
     ///
     /// `read` is told of every frame how many events are in it.
-    pub(crate) fn make(segment: &Arc<Segment>, end: u64, read: &mut dyn FnMut(u64)) -> Option<Vec<u8>> {
+    pub(crate) fn make(segment: &Arc<Segment>, end: u64, read: &mut dyn FnMut(u64)) -> Option<Made> {
         let header = segment.header?;
         let part = View::of_segment(segment, &header, end, read)?;
-        let mut changes = changes_since(&part, None)?;
+        Some(Made { footer: Self::to_bytes(&header, &part)?, filter: Filter::make(segment, end, &part)? })
+    }
+
+    fn to_bytes(header: &SegmentHeader, part: &View) -> Option<Vec<u8>> {
+        let mut changes = changes_since(part, None)?;
         // Runs before the sessions they belong to, as the index has them too.
         changes.entries.sort();
         let mut payload = header.first.get().to_le_bytes().to_vec();
@@ -94,6 +117,12 @@ impl Footer {
         Some(footer)
     }
 
+    /// How many bytes a footer takes by what its header says, whatever stands behind that; none if there is no footer.
+    pub(crate) fn stored_bytes(segment: &Segment, end: u64) -> Option<u64> {
+        let (payload_bytes, _) = read_header(segment, end)?;
+        Some(HEADER_SIZE + payload_bytes)
+    }
+
     /// The stored bytes of a footer, if it is whole.
     pub(crate) fn stored(segment: &Segment, end: u64) -> Option<Vec<u8>> {
         let payload = read_payload(segment, end)?;
@@ -102,16 +131,19 @@ impl Footer {
 }
 
 fn read_payload(segment: &Segment, end: u64) -> Option<Vec<u8>> {
+    let (bytes, checksum) = read_header(segment, end)?;
+    let payload =
+        segment.copy_footer(end, HEADER_SIZE + bytes)?.split_off(usize::try_from(HEADER_SIZE).ok()?);
+    (crc32fast::hash(&payload) == checksum).then_some(payload)
+}
+
+/// The length and the checksum of a footer's payload.
+fn read_header(segment: &Segment, end: u64) -> Option<(u64, u32)> {
     let header = segment.copy_footer(end, HEADER_SIZE)?;
     let mut fields = Fields::new(&header);
     let is_footer = fields.array()? == MAGIC;
     let (bytes, checksum) = (u64::from(fields.u32()?), fields.u32()?);
-    if !is_footer || bytes > FOOTER_BYTES_MAX {
-        return None;
-    }
-    let payload =
-        segment.copy_footer(end, HEADER_SIZE + bytes)?.split_off(usize::try_from(HEADER_SIZE).ok()?);
-    (crc32fast::hash(&payload) == checksum).then_some(payload)
+    (is_footer && bytes <= FOOTER_BYTES_MAX).then_some((bytes, checksum))
 }
 
 impl View {

@@ -25,12 +25,14 @@ mod blob;
 mod blocks;
 mod boot;
 mod checked;
+mod columns;
 mod commit;
 mod compress;
 mod disk;
 #[cfg(any(test, feature = "faults"))]
 pub mod faults;
 mod file_log;
+mod filter;
 mod footer;
 mod frame;
 #[cfg(any(test, feature = "fuzzing"))]
@@ -51,6 +53,7 @@ mod repair;
 mod running;
 mod scan;
 mod segment;
+mod sift;
 mod size;
 mod store;
 mod tail;

@@ -101,3 +101,20 @@ pub const COMPRESSION_LEVEL: i32 = 6;
 
 /// A segment that has fewer bytes than this is not sealed before it is full, in bytes: 1 MiB.
 pub const SETTLE_BYTES_MIN: u64 = 1024 * 1024;
+
+/// How many bytes of a segment share a column of its search filter: 128 KiB.
+///
+/// Larger ones make a smaller filter, for texts share their trigrams, and more to read for each hit.
+pub const FILTER_BLOCK_BYTES: u64 = 128 * 1024;
+
+/// The most rows of a search filter, as a power of two: 65,536, so that it takes at most a sixteenth of the segment.
+pub const FILTER_ROWS_MAX_BITS: u32 = 16;
+
+/// How many bytes of a search filter share a checksum: 64 KiB.
+pub const FILTER_CHUNK_BYTES: u64 = 64 * 1024;
+
+/// About how many trigrams of a text are looked up in a search filter at most.
+pub const FILTER_TRIGRAMS_MAX: usize = 48;
+
+/// How many frames a search reads at most before it tells where it stands.
+pub const SIFT_QUIET_FRAMES: u32 = 256;

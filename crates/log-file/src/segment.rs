@@ -2,7 +2,7 @@
 
 use std::io;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use segue_event::Position;
@@ -11,6 +11,7 @@ use segue_log::LogError;
 use crate::blocks::Blocks;
 use crate::checked::Checked;
 use crate::disk::{DiskFile, Open};
+use crate::filter::Filter;
 use crate::frame::{FRAME_HEADER_BYTES, Frame, FrameHeader};
 use crate::layout::Layout;
 use crate::limits::{BLOCK_BYTES, FORMAT_VERSION, SEGMENT_BYTES_MAX};
@@ -127,6 +128,7 @@ pub(crate) struct Segment {
     /// For a compressed segment whose table is whole.
     blocks: Option<Blocks>,
     checked: Checked,
+    filter: OnceLock<Filter>,
 }
 
 impl Segment {
@@ -149,7 +151,7 @@ impl Segment {
         let header = header.filter(|header| header.number == number);
         let blocks =
             header.and_then(|header| header.packed()).and_then(|packed| open_blocks(layout, &map, packed));
-        Ok(Self { number, header, map, blocks, path, checked: Checked::default() })
+        Ok(Self { number, header, map, blocks, path, checked: Checked::default(), filter: OnceLock::new() })
     }
 
     /// Opens a segment of which as much is to be read as can be: what is lost of compressed blocks reads as zeros.
@@ -205,13 +207,28 @@ impl Segment {
 
     /// The beginning of the footer of a segment whose frames end at a byte; none if the file is too short.
     pub(crate) fn copy_footer(&self, end: u64, bytes: u64) -> Option<Vec<u8>> {
-        let at = self.packed().map_or(end, |packed| packed.table + u64::from(packed.table_bytes));
+        self.copy_behind(end, 0, bytes)
+    }
+
+    /// Bytes from where the footer of a segment begins whose frames end at a byte; none if the file is too short.
+    pub(crate) fn copy_behind(&self, end: u64, skip: u64, bytes: u64) -> Option<Vec<u8>> {
+        let footer = self.packed().map_or(end, |packed| packed.table + u64::from(packed.table_bytes));
+        let at = footer.checked_add(skip)?;
         if at.checked_add(bytes)? > self.stored_bytes() {
             return None;
         }
         let mut copy = vec![0; usize::try_from(bytes).ok()?];
         self.map.file().read_exact_at(&mut copy, at).ok()?;
         Some(copy)
+    }
+
+    /// The search filter of a sealed segment whose frames end at a byte, if there is one yet.
+    pub(crate) fn filter(&self, end: u64) -> Option<&Filter> {
+        if self.filter.get().is_none() {
+            let filter = Filter::open(self, end)?;
+            return Some(self.filter.get_or_init(|| filter));
+        }
+        self.filter.get()
     }
 
     /// Settled bytes, without copying them if that is possible.

@@ -1,4 +1,4 @@
-//! What happens to segments once they are sealed: a footer, and for cold ones compression. In nobody's way.
+//! What happens to segments once they are sealed: a footer, a search filter, and for cold ones compression. In nobody's way.
 //!
 //! A thread of its own does it, or whoever settles the log. Neither the writer nor the lock of the store is held
 //! meanwhile: this process and others go on committing. Nothing but upkeep writes to a sealed segment, and upkeep
@@ -6,8 +6,8 @@
 //! same one. Whoever replaces a file holds the lock of the one that is there; who gets the lock of a file that was
 //! replaced meanwhile sees that when it looks at the segment again.
 //!
-//! Both steps can be stopped or killed at any moment, and are done again: a footer counts only if its checksum is
-//! right, and a compressed segment takes the place of the plain one by a rename once it is durable and was read back.
+//! All steps can be stopped or killed at any moment, and are done again: footer and filter count only if their checksums
+//! are right, and a compressed segment takes the place of the plain one by a rename once it is durable and was read back.
 //! The lock of a killed process is free. The newest sealed segment stays plain, since it is read most, unless
 //! [`Reach::Everything`] is asked for.
 
@@ -21,7 +21,7 @@ use segue_log::LogError;
 use crate::background::Background;
 use crate::compress::{Outcome, Sealed, compress};
 use crate::disk::{DiskFile, Open};
-use crate::footer::Footer;
+use crate::footer::{Footer, Made};
 use crate::limits::LOCK_RETRY;
 use crate::options::Compression;
 use crate::place::SegmentNumber;
@@ -142,15 +142,16 @@ impl Pass<'_> {
             self.store.take_compressed(segment);
             return Ok(Kept::Up);
         }
-        let is_footed = Footer::read(&segment, end).is_some();
-        let footer =
-            if is_footed { Footer::stored(&segment, end) } else { Footer::make(&segment, end, &mut |_| ()) };
+        let stored = Made::stored(&segment, end);
+        let is_footed = stored.is_some();
+        let made = stored.or_else(|| Footer::make(&segment, end, &mut |_| ()));
         // A segment with damage stays exactly as it is.
-        let (Some(header), Some(footer)) = (segment.header, footer) else { return Ok(Kept::Up) };
+        let (Some(header), Some(made)) = (segment.header, made) else { return Ok(Kept::Up) };
+        let behind = made.into_bytes();
         match wanted {
-            Wanted::Compressed => self.compress(Sealed { segment: &segment, header, end, footer: &footer }),
+            Wanted::Compressed => self.compress(Sealed { segment: &segment, header, end, behind: &behind }),
             Wanted::Footed if is_footed => Ok(Kept::Up),
-            Wanted::Footed => add_footer(self.store, number, end, &footer),
+            Wanted::Footed => write_behind(self.store, number, end, &behind),
         }
     }
 
@@ -200,9 +201,9 @@ fn sealed_segments(store: &Store) -> Vec<(Arc<Segment>, u64)> {
     known.spans.range(..open).map(|(_, span)| (Arc::clone(&span.segment), span.end)).collect()
 }
 
-fn add_footer(store: &Store, number: SegmentNumber, end: u64, footer: &[u8]) -> io::Result<Kept> {
+fn write_behind(store: &Store, number: SegmentNumber, end: u64, behind: &[u8]) -> io::Result<Kept> {
     let file = store.layout.disk.open(&store.layout.segment(number), Open::Write)?;
-    file.write_all_at(footer, end)?;
+    file.write_all_at(behind, end)?;
     file.sync_data()?;
     Ok(Kept::Up)
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use segue_log::{Depth, LogError, Meter, Progress, Report, verify_chains};
 
 use crate::FileLog;
+use crate::filter::Filter;
 use crate::footer::Footer;
 use crate::scan::{Bound, Memory, is_blank};
 use crate::store::Store;
@@ -55,16 +56,26 @@ fn known_events(store: &Store) -> u64 {
     store.view().map_or(0, |view| view.counts.events)
 }
 
-/// A footer must say exactly what the frames say.
+/// A footer and a search filter must say exactly what the frames say.
 fn check_footers(view: &View, report: &mut Report, meter: &mut Meter<'_>) {
     let open = view.end.place.map(|place| place.segment);
     for (number, span) in view.spans.iter().filter(|(number, _)| Some(**number) != open) {
-        let stored = Footer::stored(&span.segment, span.end);
-        let mut made = || Footer::make(&span.segment, span.end, &mut |events| meter.advance(events));
-        if stored.is_some() && stored != made() {
-            let place = format!("the footer of segment {}", number.0);
-            report.problem(place, "it does not say what the frames say");
+        let (segment, end) = (&span.segment, span.end);
+        let (footer, filter) = (Footer::stored(segment, end), Filter::stored(segment, end));
+        if footer.is_none() {
+            continue;
         }
+        let made = Footer::make(segment, end, &mut |events| meter.advance(events));
+        let (made_footer, made_filter) = made.map(|made| (made.footer, made.filter)).unzip();
+        let mut compare = |what: &str, is_same: bool| {
+            if !is_same {
+                let place = format!("the {what} of segment {}", number.0);
+                report.problem(place, "it does not say what the frames say");
+            }
+        };
+        compare("footer", footer == made_footer);
+        // One that is not whole is not used, and segments that were sealed by an older build have none.
+        compare("search filter", filter.is_none() || filter == made_filter);
     }
 }
 

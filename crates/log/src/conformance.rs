@@ -7,6 +7,7 @@ mod cases;
 mod follow_cases;
 mod history;
 mod sample;
+mod sift_cases;
 
 use std::sync::Arc;
 
@@ -42,7 +43,7 @@ impl Default for Effort {
 
 /// Runs the whole suite; `make` gives a new, empty subject each time.
 pub fn check<S: Subject>(mut make: impl FnMut() -> S, effort: Effort) {
-    for case in cases::ALL.iter().chain(follow_cases::ALL) {
+    for case in cases::ALL.iter().chain(follow_cases::ALL).chain(sift_cases::ALL) {
         case(&mut make());
     }
     history::check(make, effort);

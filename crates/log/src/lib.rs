@@ -4,6 +4,8 @@
 //! number it expects, plus [`ClaimKey`]s that can be taken once. The log gives every event its place in one
 //! total order, makes the commit durable, and wakes followers.
 //!
+//! [`EventLog::sift`] searches through many sessions at once without reading what a [`Sieve`] rules out.
+//!
 //! Three conveniences stand on any implementation:
 //! * [`EventLogExt::follow`] gives a typed [`EventStream`]: history first, then live, without gap or repeat;
 //! * [`verify_chains`] recomputes every hash;
@@ -22,6 +24,8 @@ mod memory;
 mod port;
 mod progress;
 mod report;
+mod sieve;
+mod sift;
 mod stream;
 mod wake;
 
@@ -34,5 +38,7 @@ pub use memory::MemoryLog;
 pub use port::{Depth, Direction, EventLog, Head, LogSize, RawEvents, SessionListing, SessionPage};
 pub use progress::{Meter, Progress};
 pub use report::{Problem, Report, named_blobs, verify_chains};
+pub use sieve::{Case, Literal, Sieve, Trigram, trigrams};
+pub use sift::{Sift, Sifted, SiftedEvents, TELLING, sift_by_reading};
 pub use stream::{EventLogExt, EventStream};
 pub use wake::{Subscribers, Wakeups};

@@ -10,7 +10,8 @@ use segue_event::{BlobId, HEADER_BYTES, KindSet, Position, RawEvent, Seq, SeqRan
 use crate::limits::BLOB_BYTES_MAX;
 use crate::{
     ClaimKey, Commit, Committed, Depth, Direction, EventLog, Head, LogError, LogSize, Meter, PreparedCommit,
-    Progress, RawEvents, Report, SessionListing, SessionPage, Subscribers, Wakeups, verify_chains,
+    Progress, RawEvents, Report, SessionListing, SessionPage, Sift, SiftedEvents, Subscribers, Wakeups,
+    sift_by_reading, verify_chains,
 };
 
 /// A log that lives and dies with the process. "Durable" means no more here than "in memory".
@@ -117,6 +118,10 @@ impl EventLog for MemoryLog {
         Ok(Box::new((from.get()..=end).map_while(move |number| {
             Position::new(number).and_then(|position| state.read().at(position).cloned()).map(Ok)
         })))
+    }
+
+    fn sift(&self, sift: &Sift) -> Result<SiftedEvents, LogError> {
+        sift_by_reading(self, sift)
     }
 
     fn head(&self, session: SessionId) -> Result<Option<Head>, LogError> {

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use segue_event::{BlobId, EventHash, KindSet, Position, RawEvent, Seq, SeqRange, SessionId};
 
-use crate::{ClaimKey, Commit, Committed, LogError, Progress, Report, Wakeups};
+use crate::{ClaimKey, Commit, Committed, LogError, Progress, Report, Sift, SiftedEvents, Wakeups};
 
 /// Events in the order in which they were asked for; each is read when it is taken.
 pub type RawEvents = Box<dyn Iterator<Item = Result<RawEvent, LogError>> + Send>;
@@ -54,6 +54,15 @@ pub trait EventLog: Send + Sync {
     /// # Errors
     /// As [`Self::read`].
     fn read_log(&self, from: Position) -> Result<RawEvents, LogError>;
+
+    /// The events of some sessions that may hold what is looked for, newest first by position.
+    ///
+    /// Every event that [`Sift::takes`] is among them; others can be. [`sift_by_reading`](crate::sift_by_reading) does
+    /// for any implementation.
+    ///
+    /// # Errors
+    /// As [`Self::read_kinds`]; also as an item, behind which the search goes on.
+    fn sift(&self, sift: &Sift) -> Result<SiftedEvents, LogError>;
 
     /// The newest event of a session; none if the session does not exist.
     ///

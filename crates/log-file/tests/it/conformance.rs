@@ -28,6 +28,11 @@ fn the_file_log_conforms() {
 }
 
 #[test]
+fn it_conforms_with_segments_of_a_few_blocks() {
+    check_with(Options { segment_bytes: 300_000, ..Options::default() });
+}
+
+#[test]
 fn it_conforms_with_tiny_segments_and_an_eager_index() {
     check_with(Options { segment_bytes: 2048, index_every: 1024, ..Options::default() });
 }

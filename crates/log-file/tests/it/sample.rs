@@ -6,10 +6,13 @@ use std::sync::Arc;
 
 use segue_event::{
     AgentId, Author, ContinuationId, Digest, Edge, EventHash, EventRef, Handoff, Handover, Initiator,
-    Manifest, Message, PlanTransfer, Position, RawEvent, Reason, Role, Seq, SeqRange, SessionId,
-    SessionStarted, Timestamp, Title, Transition,
+    KindSet, Manifest, Message, PlanTransfer, Position, RawEvent, Reason, Role, Seq, SeqRange, SessionId,
+    SessionStarted, Timestamp, Title, TranscriptEvent, Transition,
 };
-use segue_log::{ClaimKey, Commit, Depth, Direction, EventLog, Expected, NewEvent, Report, SessionPage};
+use segue_log::{
+    Case, ClaimKey, Commit, Depth, Direction, EventLog, Expected, LogError, NewEvent, Report, SessionPage,
+    Sieve, Sift, Sifted, Stretch,
+};
 use segue_log_file::{FileLog, Options};
 
 pub(crate) fn session(number: u8) -> SessionId {
@@ -92,13 +95,31 @@ pub(crate) fn answers(log: &dyn EventLog) -> String {
     };
     let claim = |number: u8| log.claimed(&ClaimKey::new(number.to_string()).unwrap());
     format!(
-        "{:?}\n{:?}\n{:?}\n{:?}\n{:?}",
+        "{:?}\n{:?}\n{:?}\n{:?}\n{:?}\n{:?}",
         log.read_log(Position::FIRST).unwrap().collect::<Vec<_>>(),
         (0..4).map(read).collect::<Vec<_>>(),
         log.sessions(page),
         (0..9).map(claim).collect::<Vec<_>>(),
         log.end(),
+        ["rare 7", "common", "one more", "nowhere"].map(|text| found(log, text)),
     )
+}
+
+/// The places of the events that hold a text, or what kept them from being looked at.
+fn found(log: &dyn EventLog, text: &str) -> Vec<String> {
+    let stretches = (0..4).map(|number| Stretch { session: session(number), range: SeqRange::ALL }).collect();
+    let (before, kinds) = (Position::FIRST.plus(u64::MAX), KindSet::of::<TranscriptEvent>());
+    let sift = Sift { stretches, before, kinds, sieve: Sieve::holding(text.as_bytes(), Case::Told) };
+    let holds = |event: &RawEvent| memchr::memmem::find(&event.body, text.as_bytes()).is_some();
+    let told = |item: Result<Sifted, LogError>| match item {
+        Ok(Sifted::Event(event)) => holds(&event).then(|| event.position.to_string()),
+        Ok(Sifted::Passed { .. }) => None,
+        Err(error) => Some(error.to_string()),
+    };
+    match log.sift(&sift) {
+        Ok(items) => items.filter_map(told).collect(),
+        Err(error) => vec![error.to_string()],
+    }
 }
 
 pub(crate) fn verify(path: &Path) -> Report {

@@ -3,17 +3,18 @@
 use std::fs;
 use std::path::Path;
 
-use segue_log::EventLog;
+use segue_log::{ClaimKey, EventLog};
 use segue_log_file::{FileLog, Options};
 
-use crate::sample::{answers, claiming, copy_folder, is_packed, open, say, segment, trim, verify};
+use crate::sample::{answers, copy_folder, is_packed, open, say, segment, trim, verify};
 
 /// A store whose first two segments are compressed and have footers, with one claim in each.
 fn settled(path: &Path) {
     let options = Options { segment_bytes: 1024, ..Options::default() };
     let log = FileLog::open(path, options).unwrap();
     for number in 0..13_u8 {
-        log.commit(claiming(number % 3, &number.to_string())).unwrap();
+        let key = ClaimKey::new(number.to_string()).unwrap();
+        log.commit(say(number % 3, &format!("common, rare {number}")).claim(key)).unwrap();
     }
     log.settle().unwrap();
     drop(log);
@@ -86,13 +87,42 @@ fn a_garbled_footer_is_passed_over_and_one_that_lies_is_reported() {
     let mut lying = bytes.clone();
     let claim = footer + find(&lying[footer..], b"c0");
     lying[claim + 1] = b'8';
-    // Behind the footer the header stands once more.
-    let end = lying.len() - 128;
+    // Behind the footer stand the search filter, and the header once more.
+    let length = u32::from_le_bytes(*lying[footer + 8..].first_chunk().unwrap());
+    let end = footer + 16 + usize::try_from(length).unwrap();
+    assert_eq!(end, find(&lying, b"SegueFlt"));
     let checksum = crc32fast::hash(&lying[footer + 16..end]);
     lying[footer + 12..footer + 16].copy_from_slice(&checksum.to_le_bytes());
     replace(&file, &lying);
     let problems = verify(&path).problems;
     assert!(problems.iter().any(|problem| problem.place.contains("footer of segment 1")), "{problems:?}");
+}
+
+#[test]
+fn a_filter_that_lies_is_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store");
+    settled(&path);
+    let file = segment(&path, 1);
+    let mut lying = fs::read(&file).unwrap();
+    // Bits of one block, a byte a row, in one chunk: none of them are set any more but for what is always read.
+    let filter = find(&lying, b"SegueFlt");
+    let rows = 1 << u32::from_le_bytes(*lying[filter + 8..].first_chunk().unwrap());
+    let chunk = filter + 36;
+    assert_eq!(chunk + rows + 1 + 128, lying.len());
+    lying[chunk..chunk + rows].fill(0);
+    let sum = crc32fast::hash(&lying[chunk..chunk + rows + 1]);
+    lying[chunk - 4..chunk].copy_from_slice(&sum.to_le_bytes());
+    let sum = crc32fast::hash(&sum.to_le_bytes());
+    lying[filter + 16..filter + 20].copy_from_slice(&sum.to_le_bytes());
+    let sum = crc32fast::hash(&lying[filter..filter + 28]);
+    lying[filter + 28..filter + 32].copy_from_slice(&sum.to_le_bytes());
+    replace(&file, &lying);
+    let problems = verify(&path).problems;
+    assert!(
+        problems.iter().any(|problem| problem.place.contains("search filter of segment 1")),
+        "{problems:?}"
+    );
 }
 
 #[test]

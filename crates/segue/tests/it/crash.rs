@@ -15,7 +15,7 @@ use segue::event::{
 };
 use segue::log::{
     ClaimKey, Commit, Committed, Depth, Direction, EventLog, Head, LogError, LogSize, MemoryLog, RawEvents,
-    SessionListing, SessionPage, Wakeups,
+    SessionListing, SessionPage, Sift, SiftedEvents, Wakeups,
 };
 use segue::log_file::FileLog;
 use segue::prompt::{Prompt, PromptContent, ToolContract};
@@ -68,6 +68,10 @@ impl EventLog for Mortal {
         kinds: KindSet,
     ) -> Result<RawEvents, LogError> {
         self.log.read_kinds(session, range, direction, kinds)
+    }
+
+    fn sift(&self, sift: &Sift) -> Result<SiftedEvents, LogError> {
+        self.log.sift(sift)
     }
 
     fn read_log(&self, from: Position) -> Result<RawEvents, LogError> {

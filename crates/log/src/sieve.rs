@@ -1,0 +1,150 @@
+//! What a text must hold to be looked at: a condition that can be checked without reading events.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use memchr::memmem::Finder;
+use segue_event::{Kind, may_escape};
+
+/// A condition that every wanted text fulfils. What does not pass a sieve holds no wanted text; what passes may.
+#[derive(Clone, Debug)]
+pub enum Sieve {
+    /// Everything passes.
+    Everything,
+    /// The text holds these bytes.
+    Holds(Literal),
+    /// All of these are fulfilled.
+    All(Vec<Self>),
+    /// At least one of these is fulfilled.
+    Any(Vec<Self>),
+}
+
+/// Bytes that a text holds somewhere.
+#[derive(Clone, Debug)]
+pub struct Literal {
+    finder: Arc<Finder<'static>>,
+    /// The longest part of it that stands in JSON as it is.
+    bare: Arc<Finder<'static>>,
+    case: Case,
+}
+
+/// Whether upper and lower case of ASCII letters are told apart.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Case {
+    /// They are.
+    Told,
+    /// They are not.
+    Ignored,
+}
+
+/// Three bytes in a row, with the ASCII letters among them in lower case.
+pub type Trigram = [u8; 3];
+
+/// The trigrams of a text.
+pub fn trigrams(text: &[u8]) -> impl Iterator<Item = Trigram> + '_ {
+    text.windows(3).filter_map(|window| window.first_chunk().map(<Trigram>::to_ascii_lowercase_array))
+}
+
+trait Lowered {
+    fn to_ascii_lowercase_array(&self) -> Self;
+}
+
+impl Lowered for Trigram {
+    fn to_ascii_lowercase_array(&self) -> Self {
+        self.map(|byte| byte.to_ascii_lowercase())
+    }
+}
+
+impl Sieve {
+    /// The sieve of the texts that hold these bytes; of everything if there are none.
+    pub fn holding(bytes: &[u8], case: Case) -> Self {
+        if bytes.is_empty() { Self::Everything } else { Self::Holds(Literal::new(bytes, case)) }
+    }
+
+    /// Whether an event of a kind with that body may hold a wanted text.
+    pub fn passes(&self, kind: Kind, body: &Bytes) -> bool {
+        match self {
+            Self::Everything => true,
+            Self::Holds(literal) => literal.may_be_in(kind, body),
+            Self::All(all) => all.iter().all(|sieve| sieve.passes(kind, body)),
+            Self::Any(any) => any.iter().any(|sieve| sieve.passes(kind, body)),
+        }
+    }
+}
+
+impl Literal {
+    fn new(bytes: &[u8], case: Case) -> Self {
+        let finder = |bytes: &[u8]| Arc::new(Finder::new(bytes).into_owned());
+        Self { finder: finder(bytes), bare: finder(longest_bare(bytes)), case }
+    }
+
+    /// The bytes.
+    pub fn bytes(&self) -> &[u8] {
+        self.finder.needle()
+    }
+
+    fn may_be_in(&self, kind: Kind, body: &Bytes) -> bool {
+        if self.case == Case::Ignored || self.finder.find(body).is_some() {
+            return true;
+        }
+        if !may_escape(kind, body) {
+            return false;
+        }
+        // In a string with escapes it is written in another way; its bare part is too only if it needs not be.
+        self.bare.find(body).is_some()
+            || NEEDLESS.iter().any(|escape| memchr::memmem::find(body, escape).is_some())
+    }
+}
+
+/// Escapes that can stand for a character that needs none.
+const NEEDLESS: [&[u8]; 2] = [br"\u", br"\/"];
+
+/// The longest part of a text that JSON writes as it is, unless it escapes what needs no escape.
+fn longest_bare(bytes: &[u8]) -> &[u8] {
+    let is_escaped = |byte: &u8| matches!(byte, b'"' | b'\\') || byte.is_ascii_control();
+    bytes.split(is_escaped).max_by_key(|part| part.len()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn passes(text: &str, kind: Kind, body: &str) -> bool {
+        Sieve::holding(text.as_bytes(), Case::Told).passes(kind, &Bytes::copy_from_slice(body.as_bytes()))
+    }
+
+    #[test]
+    fn a_text_passes_where_it_stands() {
+        assert!(passes("needle", Kind::ToolResult, "hay needle hay"));
+        assert!(!passes("needle", Kind::ToolResult, r#"hay needl\u0065 hay"#));
+        assert!(passes("", Kind::ToolResult, ""));
+    }
+
+    #[test]
+    fn a_text_that_json_writes_in_another_way_passes_too() {
+        assert!(passes("say \"hi\"\n", Kind::Message, r#"{"a":"say \"hi\"\n"}"#));
+        assert!(passes("needle", Kind::Message, r#"{"a":"needl\u0065"}"#));
+        assert!(passes("a/b", Kind::Message, r#"{"a":"a\/b"}"#));
+        assert!(passes("\"\n\"", Kind::Message, r#"{"a":"\"\n\""}"#));
+        assert!(!passes("say \"hi\"", Kind::Message, r#"{"a":"\"hello\""}"#));
+        assert!(!passes("needle", Kind::Message, r#"{"a":"hay\n"}"#));
+    }
+
+    #[test]
+    fn sieves_are_joined() {
+        let holding = |text: &str| Sieve::holding(text.as_bytes(), Case::Told);
+        let body = Bytes::from_static(b"one two");
+        let check = |sieve: &Sieve| sieve.passes(Kind::ToolResult, &body);
+        assert!(check(&Sieve::All(vec![holding("one"), holding("two")])));
+        assert!(!check(&Sieve::All(vec![holding("one"), holding("three")])));
+        assert!(check(&Sieve::Any(vec![holding("one"), holding("three")])));
+        assert!(!check(&Sieve::Any(Vec::new())));
+        assert!(check(&Sieve::holding(b"ONE", Case::Ignored)), "only a filter looks closer");
+    }
+
+    #[test]
+    fn trigrams_are_in_lower_case() {
+        assert_eq!(trigrams(b"ABcd").collect::<Vec<_>>(), [*b"abc", *b"bcd"]);
+        assert_eq!(trigrams(b"ab").count(), 0);
+    }
+}
