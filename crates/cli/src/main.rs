@@ -9,6 +9,7 @@ mod exit;
 mod failure;
 mod output;
 mod place;
+mod stopwatch;
 mod thread_argument;
 
 use std::io::Write as _;

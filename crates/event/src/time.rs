@@ -21,6 +21,11 @@ impl Timestamp {
         Self { micros, offset_minutes: 0 }
     }
 
+    /// Reads a time with its offset, such as `2026-01-31T09:30:00Z` or `2026-01-31T10:30:00+01:00`; none if it is none.
+    pub fn parse(text: &str) -> Option<Self> {
+        text.parse().ok().map(|time: jiff::Timestamp| Self::utc_micros(time.as_microsecond()))
+    }
+
     /// Whole milliseconds since 1970; 0 for earlier times.
     pub fn unix_millis(self) -> u64 {
         u64::try_from(self.micros.div_euclid(1_000)).unwrap_or(0)
@@ -54,6 +59,10 @@ mod tests {
         ];
         for (micros, text) in cases {
             assert_eq!(Timestamp::utc_micros(micros).to_string(), text);
+            let read = Timestamp::parse(text);
+            assert_eq!(read, text.ends_with('Z').then_some(Timestamp::utc_micros(micros)));
         }
+        assert_eq!(Timestamp::parse("1970-01-01T01:00:00+01:00"), Some(Timestamp::default()));
+        assert_eq!(Timestamp::parse("yesterday"), None);
     }
 }

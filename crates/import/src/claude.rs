@@ -59,7 +59,7 @@ pub(crate) fn is_record(record: &Object<'_>) -> bool {
 
 /// A time as ISO 8601 with an offset or `Z`.
 pub(crate) fn time(text: &str) -> Option<Timestamp> {
-    text.parse().ok().map(|time: jiff::Timestamp| Timestamp::utc_micros(time.as_microsecond()))
+    Timestamp::parse(text)
 }
 
 fn user(output: &mut Output<'_>, record: &Object<'_>) {

@@ -46,6 +46,16 @@ impl Columns {
         self.words.iter().all(|word| *word == 0)
     }
 
+    /// The first block of the set from a number on.
+    pub(crate) fn first_from(&self, block: u32) -> Option<u32> {
+        let (index, bit) = ((block / u64::BITS) as usize, block % u64::BITS);
+        let masked = |at: usize, word: u64| if at == index { word & (u64::MAX << bit) } else { word };
+        let words = self.words.iter().enumerate().skip(index);
+        let mut found = words.map(|(at, word)| (at, masked(at, *word))).filter(|(_, word)| *word != 0);
+        let (at, word) = found.next()?;
+        Some(u32::try_from(at).ok()? * u64::BITS + word.trailing_zeros())
+    }
+
     /// The last block of the set up to a number.
     pub(crate) fn last_up_to(&self, block: u32) -> Option<u32> {
         let (index, bit) = ((block / u64::BITS) as usize, block % u64::BITS);
@@ -89,6 +99,7 @@ mod tests {
             prop_assert_eq!(&either, &columns(blocks, &one.union(&two).copied().collect()));
             prop_assert_eq!(either.is_empty(), one.is_empty() && two.is_empty());
             prop_assert_eq!(columns(blocks, &one).last_up_to(at), one.range(..=at).next_back().copied());
+            prop_assert_eq!(columns(blocks, &one).first_from(at), one.range(at..).next().copied());
             prop_assert_eq!(Columns::all(blocks), columns(blocks, &(0..blocks).collect()));
             prop_assert_eq!(Columns::none(blocks), columns(blocks, &BTreeSet::new()));
         }

@@ -1,40 +1,49 @@
-//! Searching through the events of many sessions at once, newest first.
+//! Searching through the events of many sessions at once, in the order of the log.
 //!
-//! The sessions' runs are walked backward together, frame by frame. In a sealed segment its filter says which of them
-//! need not be looked at; the others are read where they stand, and their bodies are held to the sieve before anybody
-//! else sees them.
+//! The sessions' runs are walked together, frame by frame. In a sealed segment its filter says which of them need not
+//! be looked at; the others are read where they stand, and their bodies are held to the sieve before anybody else sees
+//! them.
 
 use std::collections::{BTreeMap, BinaryHeap};
+use std::ops::Range;
 use std::sync::Arc;
 
 use segue_event::{Position, RawEvent, SeqRange, SessionId};
-use segue_log::{LogError, Sift, Sifted, Stretch};
+use segue_log::{Direction, Fate, LogError, Sift, Sifted, Stretch};
 
 use crate::columns::Columns;
 use crate::filter::{block_end, block_of};
 use crate::frame::Frame;
-use crate::limits::SIFT_QUIET_FRAMES;
-use crate::place::{Place, SEGMENT_HEADER_BYTES, SegmentNumber};
+use crate::limits::{FILTER_BLOCK_BYTES, SIFT_QUIET_FRAMES};
+use crate::place::{Place, SegmentNumber};
 use crate::store::Store;
 use crate::view::{Run, View};
 
-/// What a search comes across, newest first.
+/// What a search comes across, in the order of the log or against it.
 pub(crate) struct SiftedFrames {
     store: Arc<Store>,
     sift: Sift,
     cursors: Vec<Cursor>,
-    /// The next frame of each cursor that has one, the last frame first.
-    due: BinaryHeap<(Place, usize)>,
+    due: BinaryHeap<Due>,
     /// For each segment that was met the blocks in which something may pass; none if all may.
     candidates: BTreeMap<SegmentNumber, Option<Columns>>,
-    /// The events of the frame that was read last, the newest at the end.
+    /// The events of the frame that was read last; the next one is at the end.
     ready: Vec<RawEvent>,
     told: Told,
+}
+
+/// The next frame of a session; the one that comes first has the highest rank.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Due {
+    rank: u64,
+    place: Place,
+    cursor: usize,
 }
 
 /// What was not told yet.
 #[derive(Default)]
 struct Told {
+    searched: u64,
     ruled_out: u64,
     quiet_frames: u32,
 }
@@ -43,8 +52,8 @@ struct Told {
 struct Cursor {
     session: SessionId,
     range: SeqRange,
-    /// So many of the session's runs are left.
-    left: usize,
+    /// Which of the session's runs are left.
+    left: Range<usize>,
 }
 
 impl SiftedFrames {
@@ -59,27 +68,30 @@ impl SiftedFrames {
             told: Told::default(),
         };
         let known = store.known();
-        // Frames from here on hold nothing that is wanted.
-        let behind = known.places.range(sift.before..).next().map(|(_, place)| *place);
-        search.cursors = sift.stretches.iter().map(|stretch| Cursor::new(&known, *stretch, behind)).collect();
+        let bounds = Bounds::of(&known, sift);
+        search.cursors = sift.stretches.iter().map(|stretch| Cursor::new(&known, *stretch, bounds)).collect();
         (0..search.cursors.len()).for_each(|index| search.make_due(&known, index));
         drop(known);
         search
     }
 
-    /// Goes back in one session to the next run that is to be read.
+    /// Goes on in one session to the next run that is to be read.
     fn make_due(&mut self, known: &View, index: usize) {
         let Some(cursor) = self.cursors.get_mut(index) else { return };
         let mut runs =
             Runs { sift: &self.sift, candidates: &mut self.candidates, known, told: &mut self.told };
-        if let Some(place) = runs.go_back(cursor) {
-            self.due.push((place, index));
-        }
+        let Some(place) = runs.go_on(cursor) else { return };
+        let rank = (u64::from(place.segment.0) << 32) + place.offset;
+        let rank = match self.sift.direction {
+            Direction::Forward => !rank,
+            Direction::Backward => rank,
+        };
+        self.due.push(Due { rank, place, cursor: index });
     }
 
-    /// Reads the next frame; none if there is none left.
+    /// Reads the next frame and tells how far the search has come with it; none if there is none left.
     fn next_frame(&mut self) -> Option<Result<Position, LogError>> {
-        let (place, first) = self.due.pop()?;
+        let Due { place, cursor: first, .. } = self.due.pop()?;
         let store = Arc::clone(&self.store);
         let known = store.known();
         let segment = known.spans.get(&place.segment).map(|span| Arc::clone(&span.segment));
@@ -90,53 +102,64 @@ impl SiftedFrames {
         let known = store.known();
         let mut index = first;
         loop {
-            if let Ok(frame) = &frame {
-                self.take_runs(&known, index, frame);
-            }
-            self.skip_frame(&known, index, place);
+            self.take_runs(&known, index, place, frame.as_ref().ok());
             self.make_due(&known, index);
             match self.due.peek() {
-                Some((next, _)) if *next == place => {}
+                Some(next) if next.place == place => {}
                 _ => break,
             }
-            (_, index) = self.due.pop()?;
+            index = self.due.pop()?.cursor;
         }
         self.ready.sort_unstable_by_key(|event| event.position);
-        Some(frame.map(|frame| frame.header.first))
+        if self.sift.direction == Direction::Forward {
+            self.ready.reverse();
+        }
+        Some(frame.map(|frame| match self.sift.direction {
+            Direction::Forward => frame.header.first.plus(u64::from(frame.header.events)),
+            Direction::Backward => frame.header.first,
+        }))
     }
 
-    /// Takes what passes of a session's runs in a frame.
-    fn take_runs(&mut self, known: &View, index: usize, frame: &Frame) {
-        let Some(cursor) = self.cursors.get(index) else { return };
+    /// Takes what passes of a session's runs in a frame, all of which are behind the cursor then.
+    fn take_runs(&mut self, known: &View, index: usize, place: Place, frame: Option<&Frame>) {
+        let Self { sift, cursors, candidates, ready, told, .. } = self;
+        let Some(cursor) = cursors.get_mut(index) else { return };
         let Some(runs) = known.sessions.get(&cursor.session).map(|entry| &entry.runs) else { return };
-        let candidates = self.candidates.get(&frame.place.segment).and_then(Option::as_ref);
-        for at in (0..cursor.left).rev() {
-            let Some(run) = runs.get(at).filter(|run| run.place() == frame.place) else { break };
-            let until = runs.get(at + 1).filter(|next| next.place() == frame.place).map(|next| next.event);
+        let candidates = candidates.get(&place.segment).and_then(Option::as_ref);
+        while let Some(at) = cursor.next_run(sift.direction)
+            && let Some(run) = runs.get(at).filter(|run| run.place() == place)
+        {
+            cursor.pass_over(sift.direction);
+            let Some(frame) = frame else { continue };
             let block = block_of(run);
-            if run.kinds.meets(self.sift.kinds)
-                && candidates.is_none_or(|columns| columns.last_up_to(block) == Some(block))
-            {
-                let events = frame.events_from(run.index, run.event);
-                let events = events.take_while(|event| until.is_none_or(|until| event.offset < until));
-                let wanted =
-                    events.map(|event| event.raw).filter(|raw| cursor.holds(raw) && self.sift.takes(raw));
-                self.ready.extend(wanted);
+            let may_pass = candidates.is_none_or(|columns| columns.last_up_to(block) == Some(block));
+            if !run.kinds.meets(sift.kinds) || !may_pass {
+                continue;
+            }
+            let until = runs.get(at + 1).filter(|next| next.place() == place).map(|next| next.event);
+            let events = frame.events_from(run.index, run.event);
+            let events = events.take_while(|event| until.is_none_or(|until| event.offset < until));
+            for raw in events.map(|event| event.raw).filter(|raw| cursor.holds(raw)) {
+                match sift.fate(&raw) {
+                    Fate::Taken => ready.push(raw),
+                    Fate::Ruled => told.searched += raw.body.len() as u64,
+                    Fate::Outside => {}
+                }
             }
         }
     }
 
-    fn skip_frame(&mut self, known: &View, index: usize, place: Place) {
-        let Some(cursor) = self.cursors.get_mut(index) else { return };
-        let runs = known.sessions.get(&cursor.session).map(|entry| entry.runs.as_slice()).unwrap_or_default();
-        while cursor.left > 0 && runs.get(cursor.left - 1).is_some_and(|run| run.place() == place) {
-            cursor.left -= 1;
-        }
+    fn tell(&mut self, reached: Position) -> Sifted {
+        let Told { searched, ruled_out, .. } = std::mem::take(&mut self.told);
+        Sifted::Passed { reached, searched, ruled_out }
     }
 
-    fn tell(&mut self, before: Position) -> Sifted {
-        let Told { ruled_out, .. } = std::mem::take(&mut self.told);
-        Sifted::Passed { before, ruled_out }
+    fn tell_all(&mut self) -> Option<Sifted> {
+        let end = match self.sift.direction {
+            Direction::Forward => self.sift.to.next(),
+            Direction::Backward => Position::FIRST,
+        };
+        (self.told.searched + self.told.ruled_out > 0).then(|| self.tell(end))
     }
 }
 
@@ -150,29 +173,63 @@ impl Iterator for SiftedFrames {
                 return Some(Ok(Sifted::Event(event)));
             }
             match self.next_frame() {
-                Some(Ok(first)) if self.ready.is_empty() => {
+                Some(Ok(reached)) if self.ready.is_empty() => {
                     self.told.quiet_frames += 1;
                     if self.told.quiet_frames >= SIFT_QUIET_FRAMES {
-                        return Some(Ok(self.tell(first)));
+                        return Some(Ok(self.tell(reached)));
                     }
                 }
                 Some(Ok(_)) => {}
                 Some(Err(error)) => return Some(Err(error)),
-                None if self.told.ruled_out > 0 => return Some(Ok(self.tell(Position::FIRST))),
-                None => return None,
+                None => return self.tell_all().map(Ok),
             }
         }
     }
 }
 
+/// Between which frames there can be anything that is wanted.
+#[derive(Clone, Copy)]
+struct Bounds {
+    /// Not before this one.
+    from: Option<Place>,
+    /// Before this one.
+    behind: Option<Place>,
+}
+
+impl Bounds {
+    fn of(known: &View, sift: &Sift) -> Self {
+        let from = known.places.range(..=sift.from).next_back().map(|(_, place)| *place);
+        let behind = known.places.range(sift.to.next()..).next().map(|(_, place)| *place);
+        Self { from, behind: behind.filter(|_| sift.to.next() > sift.to) }
+    }
+}
+
 impl Cursor {
-    /// Begins at the end of a stretch, and before frames that hold nothing wanted.
-    fn new(known: &View, stretch: Stretch, behind: Option<Place>) -> Self {
+    fn new(known: &View, stretch: Stretch, bounds: Bounds) -> Self {
         let Stretch { session, range } = stretch;
         let runs = known.sessions.get(&session).map(|entry| entry.runs.as_slice()).unwrap_or_default();
-        let in_range = runs.partition_point(|run| run.seq <= range.to);
-        let before = behind.map_or(in_range, |behind| runs.partition_point(|run| run.place() < behind));
-        Self { session, range, left: in_range.min(before) }
+        let before = |place: Place| runs.partition_point(|run| run.place() < place);
+        // The run with the first event of the range may begin before it.
+        let first = runs.partition_point(|run| run.seq <= range.from).saturating_sub(1);
+        let end = runs.partition_point(|run| run.seq <= range.to);
+        let from = bounds.from.map_or(0, before);
+        let behind = bounds.behind.map_or(runs.len(), before);
+        Self { session, range, left: first.max(from)..end.min(behind) }
+    }
+
+    /// The number of the run that comes next.
+    fn next_run(&self, direction: Direction) -> Option<usize> {
+        match direction {
+            Direction::Forward => (!self.left.is_empty()).then_some(self.left.start),
+            Direction::Backward => (!self.left.is_empty()).then(|| self.left.end - 1),
+        }
+    }
+
+    fn pass_over(&mut self, direction: Direction) {
+        match direction {
+            Direction::Forward => self.left.start += 1,
+            Direction::Backward => self.left.end -= 1,
+        }
     }
 
     fn holds(&self, event: &RawEvent) -> bool {
@@ -189,34 +246,54 @@ struct Runs<'a> {
 }
 
 impl Runs<'_> {
-    /// Leaves out the runs in which nothing can be wanted, from the newest on; the frame of the first other one.
-    fn go_back(&mut self, cursor: &mut Cursor) -> Option<Place> {
+    /// Passes over the runs in which nothing can be wanted; the frame of the first other one.
+    fn go_on(&mut self, cursor: &mut Cursor) -> Option<Place> {
         let runs = &self.known.sessions.get(&cursor.session)?.runs;
         loop {
-            let (run, older) = runs.get(..cursor.left)?.split_last()?;
-            let is_before = runs.get(cursor.left).is_some_and(|next| next.seq <= cursor.range.from);
-            if is_before {
-                cursor.left = 0;
-                return None;
-            }
+            let run = runs.get(cursor.next_run(self.sift.direction)?)?;
             if !run.kinds.meets(self.sift.kinds) {
-                cursor.left -= 1;
+                cursor.pass_over(self.sift.direction);
                 continue;
             }
-            let segment = run.place().segment;
             let block = block_of(run);
-            let target = match self.candidates(segment) {
+            let direction = self.sift.direction;
+            let target = match self.candidates(run.place().segment) {
                 None => return Some(run.place()),
-                Some(columns) => columns.last_up_to(block),
+                Some(columns) => match direction {
+                    Direction::Forward => columns.first_from(block),
+                    Direction::Backward => columns.last_up_to(block),
+                },
             };
             if target == Some(block) {
                 return Some(run.place());
             }
-            // Nothing from behind the block that may hold something up to here.
-            let end = target.map_or(SEGMENT_HEADER_BYTES, block_end);
-            let is_left = |run: &Run| run.place().segment < segment || u64::from(run.event) < end;
-            cursor.left = older.partition_point(is_left);
-            self.told.ruled_out += u64::from(run.event).saturating_sub(end);
+            self.jump(runs, run, target, cursor);
+        }
+    }
+
+    /// Passes over everything up to a block of a run's segment, or over the rest of that segment.
+    fn jump(&mut self, runs: &[Run], run: &Run, target: Option<u32>, cursor: &mut Cursor) {
+        let segment = run.place().segment;
+        let left = runs.get(cursor.left.clone()).unwrap_or_default();
+        let is_before = |other: &Run, byte: u64| {
+            other.place().segment < segment
+                || other.place().segment == segment && u64::from(other.event) < byte
+        };
+        let byte = match (self.sift.direction, target) {
+            (Direction::Forward, Some(block)) => block_end(block) - FILTER_BLOCK_BYTES,
+            (Direction::Forward, None) => u64::MAX,
+            (Direction::Backward, Some(block)) => block_end(block),
+            (Direction::Backward, None) => 0,
+        };
+        let border = cursor.left.start + left.partition_point(|other| is_before(other, byte));
+        let passed = match self.sift.direction {
+            Direction::Forward => cursor.left.start..border,
+            Direction::Backward => border..cursor.left.end,
+        };
+        self.told.ruled_out += bytes_between(runs, &passed);
+        match self.sift.direction {
+            Direction::Forward => cursor.left.start = border,
+            Direction::Backward => cursor.left.end = border,
         }
     }
 
@@ -230,4 +307,11 @@ impl Runs<'_> {
         };
         self.candidates.entry(segment).or_insert_with(look).as_ref()
     }
+}
+
+/// How many bytes of the log lie between the first and the last of some runs of one segment.
+fn bytes_between(runs: &[Run], passed: &Range<usize>) -> u64 {
+    let passed = runs.get(passed.clone()).unwrap_or_default();
+    let ends = passed.first().zip(passed.last());
+    ends.map_or(0, |(first, last)| u64::from(last.event - first.event))
 }

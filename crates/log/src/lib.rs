@@ -39,6 +39,6 @@ pub use port::{Depth, Direction, EventLog, Head, LogSize, RawEvents, SessionList
 pub use progress::{Meter, Progress};
 pub use report::{Problem, Report, named_blobs, verify_chains};
 pub use sieve::{Case, Literal, Sieve, Trigram, trigrams};
-pub use sift::{Sift, Sifted, SiftedEvents, TELLING, sift_by_reading};
+pub use sift::{Fate, Sift, Sifted, SiftedEvents, TELLING, sift_by_reading};
 pub use stream::{EventLogExt, EventStream};
 pub use wake::{Subscribers, Wakeups};

@@ -55,10 +55,10 @@ pub trait EventLog: Send + Sync {
     /// As [`Self::read`].
     fn read_log(&self, from: Position) -> Result<RawEvents, LogError>;
 
-    /// The events of some sessions that may hold what is looked for, newest first by position.
+    /// The events of some sessions that may hold what is looked for, by position.
     ///
-    /// Every event that [`Sift::takes`] is among them; others can be. [`sift_by_reading`](crate::sift_by_reading) does
-    /// for any implementation.
+    /// Every event of the stretches that holds what the sieve asks for is among them; others can be.
+    /// [`sift_by_reading`](crate::sift_by_reading) does for any implementation.
     ///
     /// # Errors
     /// As [`Self::read_kinds`]; also as an item, behind which the search goes on.

@@ -32,9 +32,9 @@ pub struct Literal {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Case {
     /// They are.
-    Told,
+    Sensitive,
     /// They are not.
-    Ignored,
+    Insensitive,
 }
 
 /// Three bytes in a row, with the ASCII letters among them in lower case.
@@ -84,7 +84,7 @@ impl Literal {
     }
 
     fn may_be_in(&self, kind: Kind, body: &Bytes) -> bool {
-        if self.case == Case::Ignored || self.finder.find(body).is_some() {
+        if self.case == Case::Insensitive || self.finder.find(body).is_some() {
             return true;
         }
         if !may_escape(kind, body) {
@@ -110,7 +110,8 @@ mod tests {
     use super::*;
 
     fn passes(text: &str, kind: Kind, body: &str) -> bool {
-        Sieve::holding(text.as_bytes(), Case::Told).passes(kind, &Bytes::copy_from_slice(body.as_bytes()))
+        Sieve::holding(text.as_bytes(), Case::Sensitive)
+            .passes(kind, &Bytes::copy_from_slice(body.as_bytes()))
     }
 
     #[test]
@@ -132,14 +133,14 @@ mod tests {
 
     #[test]
     fn sieves_are_joined() {
-        let holding = |text: &str| Sieve::holding(text.as_bytes(), Case::Told);
+        let holding = |text: &str| Sieve::holding(text.as_bytes(), Case::Sensitive);
         let body = Bytes::from_static(b"one two");
         let check = |sieve: &Sieve| sieve.passes(Kind::ToolResult, &body);
         assert!(check(&Sieve::All(vec![holding("one"), holding("two")])));
         assert!(!check(&Sieve::All(vec![holding("one"), holding("three")])));
         assert!(check(&Sieve::Any(vec![holding("one"), holding("three")])));
         assert!(!check(&Sieve::Any(Vec::new())));
-        assert!(check(&Sieve::holding(b"ONE", Case::Ignored)), "only a filter looks closer");
+        assert!(check(&Sieve::holding(b"ONE", Case::Insensitive)), "only a filter looks closer");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Searching through events of many sessions at once, newest first, without reading those that cannot be wanted.
+//! Searching through events of many sessions at once, in the order of the log, without reading what cannot be wanted.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -12,8 +12,12 @@ use crate::{Direction, EventLog, LogError, RawEvents, Sieve, Stretch};
 pub struct Sift {
     /// Where: events of these sessions that stand in them themselves. No session is in it twice.
     pub stretches: Vec<Stretch>,
-    /// Only events before this position.
-    pub before: Position,
+    /// From this position on.
+    pub from: Position,
+    /// Up to this position.
+    pub to: Position,
+    /// Whether the oldest or the newest come first.
+    pub direction: Direction,
     /// Only events of these kinds.
     pub kinds: KindSet,
     /// What an event must hold. Those that tell of damage pass whatever it says.
@@ -23,13 +27,28 @@ pub struct Sift {
 /// Kinds of events that tell of what could not be kept as text; they pass every sieve.
 pub const TELLING: KindSet = KindSet::one(Kind::Lost).with(Kind::Unreadable);
 
+/// What becomes of an event of one of the stretches.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fate {
+    /// It may be wanted.
+    Taken,
+    /// It is of a wanted kind, and does not hold what it must.
+    Ruled,
+    /// It is not looked for at all.
+    Outside,
+}
+
 impl Sift {
-    /// Whether an event passes, if it is in one of the stretches.
-    pub fn takes(&self, event: &RawEvent) -> bool {
+    /// What becomes of an event, if it is in one of the stretches.
+    pub fn fate(&self, event: &RawEvent) -> Fate {
         let kind = event.kind();
-        event.position < self.before
-            && self.kinds.may_hold(kind)
-            && (TELLING.may_hold(kind) || self.sieve.passes(kind, &event.body))
+        if !(self.from..=self.to).contains(&event.position) || !self.kinds.may_hold(kind) {
+            Fate::Outside
+        } else if TELLING.may_hold(kind) || self.sieve.passes(kind, &event.body) {
+            Fate::Taken
+        } else {
+            Fate::Ruled
+        }
     }
 }
 
@@ -38,16 +57,18 @@ impl Sift {
 pub enum Sifted {
     /// An event that may be wanted.
     Event(RawEvent),
-    /// Only events before this position are left.
+    /// How far the search has come.
     Passed {
-        /// Where the search stands.
-        before: Position,
-        /// Bytes of the log that were ruled out since the last time without being read.
+        /// Forward, only events from here on are left; backward, only events before it.
+        reached: Position,
+        /// Bytes of events that were searched since the last time, and hold nothing wanted.
+        searched: u64,
+        /// Bytes of the log that a filter ruled out since the last time, so that they were not even read.
         ruled_out: u64,
     },
 }
 
-/// What a search comes across, newest first; each is read when it is taken.
+/// What a search comes across, in order; each is read when it is taken.
 pub type SiftedEvents = Box<dyn Iterator<Item = Result<Sifted, LogError>> + Send>;
 
 /// Searches by reading every event: what an implementation of the log does that knows no better.
@@ -57,34 +78,49 @@ pub type SiftedEvents = Box<dyn Iterator<Item = Result<Sifted, LogError>> + Send
 pub fn sift_by_reading(log: &dyn EventLog, sift: &Sift) -> Result<SiftedEvents, LogError> {
     let mut streams = BinaryHeap::new();
     for Stretch { session, range } in &sift.stretches {
-        let rest = log.read_kinds(*session, *range, Direction::Backward, sift.kinds)?;
-        streams.extend(Stream::next_of(rest));
+        let rest = log.read_kinds(*session, *range, sift.direction, sift.kinds)?;
+        streams.extend(Stream::next_of(rest, sift.direction));
     }
     let sift = sift.clone();
-    let events = std::iter::from_fn(move || {
-        let Stream { newest, rest } = streams.pop()?;
-        streams.extend(Stream::next_of(rest));
-        Some(newest)
-    });
-    let takes =
-        move |event: &Result<RawEvent, LogError>| event.as_ref().map_or(true, |event| sift.takes(event));
-    Ok(Box::new(events.filter(takes).map(|event| event.map(Sifted::Event))))
+    let mut searched = 0;
+    Ok(Box::new(std::iter::from_fn(move || {
+        while let Some(Stream { next, rest, direction }) = streams.pop() {
+            streams.extend(Stream::next_of(rest, direction));
+            match next.map(|event| (sift.fate(&event), event)) {
+                Ok((Fate::Taken, event)) => return Some(Ok(Sifted::Event(event))),
+                Ok((Fate::Ruled, event)) => searched += event.body.len() as u64,
+                Ok((Fate::Outside, _)) => {}
+                Err(error) => return Some(Err(error)),
+            }
+        }
+        let searched = std::mem::take(&mut searched);
+        let reached = match sift.direction {
+            Direction::Forward => sift.to.next(),
+            Direction::Backward => Position::FIRST,
+        };
+        (searched > 0).then_some(Ok(Sifted::Passed { reached, searched, ruled_out: 0 }))
+    })))
 }
 
-/// The events of one stretch, the newest of which is known.
+/// The events of one stretch, the next of which is known.
 struct Stream {
-    newest: Result<RawEvent, LogError>,
+    next: Result<RawEvent, LogError>,
     rest: RawEvents,
+    direction: Direction,
 }
 
 impl Stream {
-    fn next_of(mut rest: RawEvents) -> Option<Self> {
-        rest.next().map(|newest| Self { newest, rest })
+    fn next_of(mut rest: RawEvents, direction: Direction) -> Option<Self> {
+        rest.next().map(|next| Self { next, rest, direction })
     }
 
     /// What cannot be read comes first: it is told at once.
-    fn rank(&self) -> Position {
-        self.newest.as_ref().map_or(Position::FIRST.plus(u64::MAX), |event| event.position)
+    fn rank(&self) -> u64 {
+        match (&self.next, self.direction) {
+            (Err(_), _) => u64::MAX,
+            (Ok(event), Direction::Forward) => !event.position.get(),
+            (Ok(event), Direction::Backward) => event.position.get(),
+        }
     }
 }
 

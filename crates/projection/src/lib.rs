@@ -21,7 +21,6 @@ mod excerpts;
 mod input;
 mod lineage;
 mod not_loaded;
-mod phrases;
 mod ranges;
 mod recent;
 mod recipe;

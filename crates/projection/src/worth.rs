@@ -1,16 +1,14 @@
 //! What of a session is worth citing, kept up as events come.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
+use segue_continuation::deeds::edited_path;
+use segue_continuation::phrases::{
+    CORRECTION_OPENINGS, CORRECTIONS, DECISIONS, DENIALS, QUIET_TOOLS, opens_with, says,
+};
 use segue_event::{
     Author, Block, CallSite, Digest, Fold, Message, Recommended, Recorded, ResultStatus, Seq, SeqRange,
-    SessionId, ToolCall, ToolResult, TranscriptEvent, WhyRecommended,
-};
-use serde_json::value::RawValue;
-
-use crate::phrases::{
-    CORRECTION_OPENINGS, CORRECTIONS, DECISIONS, DENIALS, EDITING_TOOLS, PATH_ARGUMENTS, QUIET_TOOLS,
-    opens_with, says,
+    SessionId, ToolResult, TranscriptEvent, WhyRecommended,
 };
 
 /// How many ranges are remembered for each reason, the newest ones.
@@ -191,16 +189,6 @@ fn texts(blocks: &[Block]) -> impl Iterator<Item = &str> {
 
 fn corrects(text: &str) -> bool {
     opens_with(text, CORRECTION_OPENINGS) || says(text, CORRECTIONS)
-}
-
-/// The file that a call changes; none if it changes none.
-fn edited_path(call: &ToolCall) -> Option<String> {
-    if !EDITING_TOOLS.iter().any(|tool| tool.eq_ignore_ascii_case(&call.name)) {
-        return None;
-    }
-    let arguments: BTreeMap<String, &RawValue> = serde_json::from_str(&call.arguments).ok()?;
-    let path = PATH_ARGUMENTS.iter().find_map(|name| arguments.get(*name))?;
-    serde_json::from_str(path.get()).ok()
 }
 
 /// When a place was read, the newest [`READINGS_MAX`] times.

@@ -8,8 +8,9 @@ use std::io::Write;
 use segue::event::{AgentId, Author, Lane, Message, Role};
 use segue::log::MemoryLog;
 use segue::prompt::{Prompt, ToolContract};
+use segue::thread::{Budget, Query};
 use segue::{
-    Driven, Host, HostCall, NewSession, Said, Scope, Setup, SystemHost, ToolOutput, Workspace, drive,
+    Driven, Host, HostCall, NewSession, Said, Scope, Setup, SystemHost, ToolOutput, Where, Workspace, drive,
 };
 use segue_testkit::ScriptedModel;
 
@@ -60,7 +61,8 @@ pub(crate) fn run(out: &mut dyn Write, host: impl Host + 'static) -> Result<(), 
     }
     let reader = workspace.reader(Scope::Workspace);
     let newest = reader.sessions(None, 1)?.first().ok_or("there is no session")?.session;
-    let answer = reader.recall(newest, "a hundred lines", Default::default(), None)?;
+    let query = Query::literal("a hundred lines")?;
+    let answer = reader.recall(Where::Chain(newest), &query, &Budget::default(), None)?;
     let found = answer.hits.iter().filter(|hit| hit.thread == session).count();
     writeln!(out, "\nFrom there it finds {found} line of the first session, word for word.")?;
     Ok(())

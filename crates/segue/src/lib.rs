@@ -6,9 +6,10 @@
 //! inside a [`Scope`].
 //!
 //! ```
-//! use segue::{Asker, NewSession, Outcome, Scope, SystemHost, Workspace};
+//! use segue::{Asker, NewSession, Outcome, Scope, SystemHost, Where, Workspace};
 //! use segue::event::{AgentId, Author, Message, Role};
 //! use segue::log::MemoryLog;
+//! use segue::thread::{Budget, Query};
 //!
 //! let workspace = Workspace::on(MemoryLog::new(), SystemHost);
 //! let session = workspace.start_session(NewSession::of(AgentId::new("coder")?))?;
@@ -20,7 +21,8 @@
 //! let Outcome::Continued(continued) = workspace.continue_session(session, &asker, handoff)? else { panic!() };
 //!
 //! let reader = workspace.reader(Scope::Workspace);
-//! let answer = reader.recall(continued.successor, "the file", Default::default(), None)?;
+//! let query = Query::literal("the file")?;
+//! let answer = reader.recall(Where::Chain(continued.successor), &query, &Budget::default(), None)?;
 //! assert_eq!(answer.hits.last().unwrap().thread, session);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -45,6 +47,7 @@ pub mod limits;
 mod memory;
 mod queue;
 mod reader;
+mod recalling;
 mod receipts;
 mod recommending;
 mod recompile;
@@ -73,6 +76,7 @@ pub use error::{Error, ErrorKind};
 pub use host::{Host, SystemHost};
 pub use queue::{Recovered, RunQueue};
 pub use reader::{Overview, Reader, Scope};
+pub use recalling::Where;
 pub use receipts::{Divergence, RebuiltPrompt, ReceiptVerdict};
 pub use recompile::{Recompiled, Verdict};
 pub use said::{Delta, Said, Streaming};

@@ -17,3 +17,6 @@ pub const LOOK_BACK_EVENTS: u64 = 4_096;
 
 /// For how many sessions a workspace keeps in memory what is worth citing; of others it is found anew.
 pub const WORTH_KEPT_MAX: usize = 64;
+
+/// How many sessions of delegated tasks are searched with a chain at most.
+pub const TASKS_SEARCHED_MAX: usize = 1_024;

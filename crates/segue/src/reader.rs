@@ -12,10 +12,7 @@ use segue_log::{
     Direction, EventLog, Head, LogError, LogErrorKind, SessionListing, SessionPage, first_event, read_through,
 };
 use segue_prompt::ContextMeter;
-use segue_thread::{
-    Answer, Chain, Cursor, Limit, Page, Query, RecallLimits, ThreadError, edge_into, entry, read_range,
-    recall,
-};
+use segue_thread::{Chain, Limit, Page, ThreadError, edge_into, entry, read_range};
 
 use crate::Error;
 use crate::error::Detail;
@@ -170,54 +167,6 @@ impl Reader {
         Ok(inside)
     }
 
-    /// Finds a literal text in a session and its ancestors, as far as the scope reaches.
-    ///
-    /// # Errors
-    /// If there is no such session in the scope, the query or the cursor is not usable, or the log cannot be read.
-    pub fn recall(
-        &self,
-        session: SessionId,
-        text: &str,
-        limits: RecallLimits,
-        cursor: Option<Cursor>,
-    ) -> Result<Answer, Error> {
-        let chain = self.chain(session)?;
-        Ok(recall(&*self.log, &chain, &Query::literal(text)?, limits, cursor)?)
-    }
-
-    /// Finds a literal text in every session of the scope, the newest first.
-    ///
-    /// # Errors
-    /// If the query or the cursor is not usable, or the log cannot be read.
-    pub fn recall_everywhere(
-        &self,
-        text: &str,
-        limits: RecallLimits,
-        cursor: Option<Cursor>,
-    ) -> Result<Answer, Error> {
-        let query = Query::literal(text)?;
-        // A search that goes on takes in the sessions that were there when it began, and no later ones.
-        let before = match cursor {
-            Some(cursor) => Some(cursor.up_to().next()),
-            None => self.log.end()?.map(Position::next),
-        };
-        let sessions = self.listings(before, usize::MAX)?.into_iter().map(|listing| listing.session);
-        Ok(recall(&*self.log, &Chain::of_sessions(sessions), &query, limits, cursor)?)
-    }
-
-    /// A session and its ancestors, as far as the scope reaches.
-    ///
-    /// # Errors
-    /// If there is no such session in the scope, or the log cannot be read.
-    pub fn chain(&self, session: SessionId) -> Result<Chain, Error> {
-        self.check(session)?;
-        let edge_within = |at| match edge_into(&*self.log, at)? {
-            Some(edge) if self.is_inside(edge.predecessor)? => Ok(Some(edge)),
-            _ => Ok(None),
-        };
-        Ok(Chain::walk(session, &edge_within)?)
-    }
-
     /// Every edge of the workspace between sessions of the scope, as far as the record is whole.
     ///
     /// # Errors
@@ -261,7 +210,7 @@ impl Reader {
         Ok(Overview { session, state, head, first })
     }
 
-    fn check(&self, session: SessionId) -> Result<(), Error> {
+    pub(crate) fn check(&self, session: SessionId) -> Result<(), Error> {
         if self.is_inside(session)? { Ok(()) } else { Err(Detail::SessionNotFound(session).into()) }
     }
 

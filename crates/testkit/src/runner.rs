@@ -13,8 +13,10 @@ use segue::event::{
 use segue::log::EventLog;
 use segue::projection::{AuditedSource, Estimate};
 use segue::prompt::Prompt;
-use segue::thread::RecallLimits;
-use segue::{Asker, Host as _, NewSession, Options, Outcome, Preview, Scope, Task, ToolCaller, Workspace};
+use segue::thread::Budget;
+use segue::{
+    Asker, Host as _, NewSession, Options, Outcome, Preview, Scope, Task, ToolCaller, Where, Workspace,
+};
 use serde_json::Value;
 
 use crate::scenario::{Call, PlanLine, TouchedLine};
@@ -346,8 +348,8 @@ impl Run {
     fn recall(&mut self, session: &str, text: &str) -> Result<(), String> {
         let id = self.session(session)?;
         let reader = self.workspace.reader(Scope::Workspace);
-        let answer = reader.recall(id, text, RecallLimits::default(), None).map_err(in_words)?;
         let query = segue::thread::Query::literal(text).map_err(in_words)?;
+        let answer = reader.recall(Where::Chain(id), &query, &Budget::default(), None).map_err(in_words)?;
         self.answers.push(segue::thread::render_answer(&query, &answer));
         Ok(())
     }

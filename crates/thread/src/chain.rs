@@ -23,7 +23,7 @@ pub struct ChainLink {
 
 impl ChainLink {
     /// A session with all its events.
-    const fn whole(session: SessionId) -> Self {
+    pub const fn whole(session: SessionId) -> Self {
         Self { session, up_to: SeqRange::ALL.to }
     }
 
@@ -80,6 +80,11 @@ impl Chain {
     /// Sessions that are searched in this order as if they were a chain.
     pub fn of_sessions(sessions: impl IntoIterator<Item = SessionId>) -> Self {
         Self(sessions.into_iter().map(ChainLink::whole).collect())
+    }
+
+    /// Sessions, or parts of them, that are searched as if they were a chain.
+    pub const fn of_links(links: Vec<ChainLink>) -> Self {
+        Self(links)
     }
 
     /// The sessions with what of each belongs to the chain, newest first.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use segue_event::{EventHash, Position, Seq};
+use segue_event::{EventHash, Position};
 
 use crate::ThreadError;
 use crate::error::Detail;
@@ -17,18 +17,18 @@ pub struct Cursor {
     pub(crate) up_to: Position,
     /// The id of that event: the record that the cursor belongs to.
     pub(crate) end: EventHash,
-    /// The session in the chain that comes next, from 0.
-    pub(crate) thread: u32,
-    /// Within it, the event that comes next, going backwards.
-    pub(crate) before: Seq,
+    /// Which sessions of the chain are searched now, counted in legs from 0.
+    pub(crate) leg: u32,
+    /// The event that comes next, going backwards.
+    pub(crate) at: Position,
     /// Within that, the text that comes next.
     pub(crate) part: u32,
     /// Places before it that could not be searched.
     pub(crate) damaged: u64,
 }
 
-const VERSION: u8 = 1;
-/// Version, search, up to, end, thread, before, part, damaged.
+const VERSION: u8 = 2;
+/// Version, search, up to, end, leg, at, part, damaged.
 const PLAIN_BYTES: usize = 1 + 32 + 8 + 32 + 4 + 8 + 4 + 8;
 /// The first bytes of a hash over the rest: not a secret, only a check against slips.
 const CHECK_BYTES: usize = 8;
@@ -45,8 +45,8 @@ impl Cursor {
         bytes.extend(self.search.as_bytes());
         bytes.extend(self.up_to.get().to_le_bytes());
         bytes.extend(self.end.as_bytes());
-        bytes.extend(self.thread.to_le_bytes());
-        bytes.extend(self.before.get().to_le_bytes());
+        bytes.extend(self.leg.to_le_bytes());
+        bytes.extend(self.at.get().to_le_bytes());
         bytes.extend(self.part.to_le_bytes());
         bytes.extend(self.damaged.to_le_bytes());
         bytes.extend(check(&bytes));
@@ -62,16 +62,16 @@ impl Cursor {
         let (search, rest) = rest.split_first_chunk::<32>()?;
         let (up_to, rest) = rest.split_first_chunk::<8>()?;
         let (end, rest) = rest.split_first_chunk::<32>()?;
-        let (thread, rest) = rest.split_first_chunk::<4>()?;
-        let (before, rest) = rest.split_first_chunk::<8>()?;
+        let (leg, rest) = rest.split_first_chunk::<4>()?;
+        let (at, rest) = rest.split_first_chunk::<8>()?;
         let (part, rest) = rest.split_first_chunk::<4>()?;
         let (damaged, rest) = rest.split_first_chunk::<8>()?;
         let cursor = Self {
             search: EventHash::from_bytes(*search),
             up_to: Position::new(u64::from_le_bytes(*up_to))?,
             end: EventHash::from_bytes(*end),
-            thread: u32::from_le_bytes(*thread),
-            before: Seq::new(u64::from_le_bytes(*before))?,
+            leg: u32::from_le_bytes(*leg),
+            at: Position::new(u64::from_le_bytes(*at))?,
             part: u32::from_le_bytes(*part),
             damaged: u64::from_le_bytes(*damaged),
         };
@@ -122,8 +122,8 @@ mod tests {
             search: EventHash::from_bytes([1; 32]),
             up_to: Position::new(77).unwrap(),
             end: EventHash::from_bytes([2; 32]),
-            thread: 3,
-            before: Seq::new(9).unwrap(),
+            leg: 3,
+            at: Position::new(9).unwrap(),
             part: 2,
             damaged: 5,
         };

@@ -7,16 +7,25 @@
 //!
 //! Everything here reads; nothing writes, not even a count.
 
+mod answer;
 mod chain;
 mod cursor;
 mod error;
+mod later;
+mod matching;
+mod needs;
 mod page;
+mod query;
 mod recall;
 mod render;
 
+pub use answer::{Answer, Coverage, Hit, LaterFate, Superseded};
 pub use chain::{Chain, ChainLink, EdgeLookup, edge_into};
 pub use cursor::Cursor;
 pub use error::{ThreadError, ThreadErrorKind};
+pub use later::LATER_EVENTS_MAX;
 pub use page::{LIMIT_DEFAULT, LIMIT_MAX, Limit, PAGE_BYTES_MAX, Page, entries, entry, read_range};
-pub use recall::{Answer, Coverage, Hit, Query, RecallLimits, recall};
+pub use query::{Only, Order, Query, Style, TextKind};
+pub use recall::{BLOB_SEARCHED_BYTES_MAX, Budget, RecallLimits, recall};
 pub use render::render_answer;
+pub use segue_log::Case;

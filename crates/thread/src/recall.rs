@@ -1,20 +1,22 @@
 //! Finding text in a session and its ancestors, verbatim, with an account of where was looked.
 
-use memchr::memmem::Finder;
 use segue_event::{
-    EventHash, Family as _, Kind, KindSet, Position, RawEvent, Recorded, Seq, SeqRange, SessionId, Timestamp,
-    TranscriptEvent,
+    Block, CallSite, EventHash, Family as _, Form, Kind, Position, RawEvent, Recorded, SeqRange, SessionId,
+    Text, TranscriptEvent, Unreadable,
 };
-use segue_frame::{Entry, Part, Who};
-use segue_log::{Direction, EventLog, LogError, LogErrorKind};
+use segue_frame::{Entry, Who};
+use segue_log::{Direction, EventLog, LogError, LogErrorKind, SessionPage, Sift, Sifted, Stretch};
 
 use crate::error::Detail;
-use crate::{Chain, ChainLink, Cursor, ThreadError};
+use crate::later::{FoundCall, look_later};
+use crate::matching::{Match, block_of};
+use crate::{Answer, Chain, ChainLink, Cursor, Hit, Order, Query, ThreadError};
 
-/// Searches a chain, newest first: the session's own events, then its predecessor's, and so on.
+/// Searches the sessions of a chain together, in the order that the query asks for.
 ///
-/// Every text that a transcript shows is searched as it was said, byte for byte. Where the search stops early, the
-/// answer has a cursor, and [`Coverage::complete`] is false.
+/// Every text that a transcript shows is searched as it was said, byte for byte, and the strings of JSON also as they
+/// are meant. Where the search stops early, the answer has a cursor, and
+/// [`Coverage::complete`](crate::Coverage::complete) is false.
 ///
 /// # Errors
 /// If the cursor is not one of this search, or the log cannot be read.
@@ -22,266 +24,314 @@ pub fn recall(
     log: &dyn EventLog,
     chain: &Chain,
     query: &Query,
-    limits: RecallLimits,
+    budget: &Budget<'_>,
     cursor: Option<Cursor>,
 ) -> Result<Answer, ThreadError> {
     let search = search_id(chain, query);
-    let Some(start) = start(log, search, cursor)? else { return Ok(Answer::nothing_to_search(chain)) };
-    let mut walk = Walk {
-        query,
-        limits,
-        finder: Finder::new(query.0.as_bytes()),
-        answer: Answer::begun(chain, &start),
-        answer_bytes: 0,
+    let Some(start) = start(log, search, query.order(), cursor)? else {
+        let mut answer = Answer::begun(chain, None, 0);
+        (answer.coverage.threads_searched, answer.coverage.complete) = (answer.coverage.threads, true);
+        return Ok(answer);
     };
-    for (index, link) in (0..).zip(chain.links()).skip(start.thread as usize) {
-        let from = if index == start.thread { Spot::of(&start) } else { Spot::NEWEST };
-        if let Some(Spot { before, part }) = walk.thread(log, *link, from, start.up_to)? {
+    let answer = Answer::begun(chain, Some(start.up_to), start.damaged);
+    let mut walk = Walk { log, query, budget, answer, answer_bytes: 0, calls: Vec::new(), start };
+    for leg in start.leg.. {
+        let links = leg_of(chain, leg, budget.limits.threads_a_leg);
+        if links.is_empty() {
+            break;
+        }
+        let from = if leg == start.leg { Spot::of(&start) } else { Spot::first(query.order(), start.up_to) };
+        if let Some(spot) = walk.leg(links, from)? {
             let damaged = walk.answer.coverage.damaged;
-            walk.answer.cursor = Some(Cursor { thread: index, before, part, damaged, ..start });
-            return Ok(walk.answer);
+            walk.answer.cursor = Some(Cursor { leg, at: spot.at, part: spot.part, damaged, ..start });
+            break;
         }
-        walk.answer.coverage.threads_searched = index as usize + 1;
+        if walk.is_stopped() && !leg_of(chain, leg + 1, budget.limits.threads_a_leg).is_empty() {
+            let Spot { at, part } = Spot::first(query.order(), start.up_to);
+            let damaged = walk.answer.coverage.damaged;
+            walk.answer.cursor = Some(Cursor { leg: leg + 1, at, part, damaged, ..start });
+            break;
+        }
     }
-    let coverage = &mut walk.answer.coverage;
-    if log.known_damage().is_some() || log.head(SessionId::LOST_AND_FOUND)?.is_some() {
-        // What was lost may have belonged to these sessions, even if nothing of it is missed in what is there.
-        coverage.damaged = coverage.damaged.max(1);
-    }
-    coverage.complete = coverage.damaged == 0;
-    Ok(walk.answer)
+    Ok(walk.finish(chain)?)
 }
 
-/// What is searched for: a literal text, matched byte for byte.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Query(String);
+/// How much one page of a search may take.
+pub struct Budget<'a> {
+    /// Counted limits.
+    pub limits: RecallLimits,
+    /// Asked now and then; the search stops when it says so, and gives a cursor.
+    pub stop: &'a dyn Fn() -> bool,
+}
 
-impl Query {
-    /// The longest text that can be searched for, in bytes.
-    pub const BYTES_MAX: usize = 4_096;
-
-    /// A text to search for.
-    ///
-    /// # Errors
-    /// If it is empty or longer than [`Self::BYTES_MAX`].
-    pub fn literal(text: &str) -> Result<Self, ThreadError> {
-        match text.len() {
-            0 => Err(Detail::BadQuery("an empty text is everywhere: say what to look for".to_owned()).into()),
-            bytes if bytes > Self::BYTES_MAX => {
-                let max = Self::BYTES_MAX;
-                Err(Detail::BadQuery(format!("the text has {bytes} bytes; at most {max} can be looked for"))
-                    .into())
-            }
-            _ => Ok(Self(text.to_owned())),
-        }
-    }
-
-    /// The text.
-    pub fn text(&self) -> &str {
-        &self.0
+impl Default for Budget<'_> {
+    /// The default limits, and as much time as it takes.
+    fn default() -> Self {
+        RecallLimits::default().into()
     }
 }
 
-/// Where a search stops at the latest.
+impl From<RecallLimits> for Budget<'_> {
+    fn from(limits: RecallLimits) -> Self {
+        Self { limits, stop: &|| false }
+    }
+}
+
+/// Where a page of a search stops at the latest.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RecallLimits {
     /// Stop before the hits have more bytes than this when they are rendered; one hit is always given.
     pub answer_bytes: usize,
-    /// Stop once this many bytes of text were searched.
+    /// Stop once this many bytes were looked through.
     pub searched_bytes: u64,
+    /// Search this many sessions of a chain together, and only then those before them.
+    pub threads_a_leg: usize,
     /// Bytes of context on either side of a match.
     pub context_bytes: usize,
 }
 
 impl Default for RecallLimits {
-    /// 32 KiB of excerpts, 4 GiB of text, 200 bytes of context on either side.
+    /// 32 KiB of excerpts, 4 GiB looked through, all sessions together, 200 bytes of context on either side.
     fn default() -> Self {
-        Self { answer_bytes: 32 * 1_024, searched_bytes: 4 * 1_024 * 1_024 * 1_024, context_bytes: 200 }
+        Self {
+            answer_bytes: 32 * 1_024,
+            searched_bytes: 4 * 1_024 * 1_024 * 1_024,
+            threads_a_leg: Chain::SESSIONS_MAX,
+            context_bytes: 200,
+        }
     }
 }
 
-/// What a search found, and where it looked.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Answer {
-    /// The findings, newest first.
-    pub hits: Vec<Hit>,
-    /// Where was looked. "Not found" holds only where this is complete.
-    pub coverage: Coverage,
-    /// Where to go on; none if the search is complete.
-    pub cursor: Option<Cursor>,
+/// What is counted for a hit beside its excerpt: its label, its offsets, what became of it, and the indenting of its
+/// lines.
+const HIT_BYTES: usize = 200;
+
+/// A line that could not be read is searched in its blob if it has at most this many bytes: 64 MiB.
+pub const BLOB_SEARCHED_BYTES_MAX: u64 = 64 * 1_024 * 1_024;
+
+/// The sessions of a chain that are searched together.
+fn leg_of(chain: &Chain, leg: u32, threads: usize) -> &[ChainLink] {
+    let threads = threads.max(1);
+    let from = (leg as usize).saturating_mul(threads);
+    let rest = chain.links().get(from..).unwrap_or_default();
+    rest.get(..threads).unwrap_or(rest)
 }
 
-/// A text that holds what was searched for.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Hit {
-    /// The session.
-    pub thread: SessionId,
-    /// The event.
-    pub seq: Seq,
-    /// Which of the event's texts, from 0.
-    pub part: u32,
-    /// Whose text.
-    pub who: Who,
-    /// When it was said.
-    pub time: Timestamp,
-    /// The byte of the text where the first match begins.
-    pub offset: u64,
-    /// How many matches the text has.
-    pub matches: u64,
-    /// The first match with some context, exactly as it stands in the text.
-    pub excerpt: String,
-    /// The byte of the text where the excerpt begins.
-    pub excerpt_offset: u64,
-    /// The size of the whole text in bytes.
-    pub text_bytes: u64,
-}
-
-/// What is counted for a hit beside its excerpt: its label, its offsets, and the indenting of its lines.
-const HIT_BYTES: usize = 160;
-
-/// How far a search looked.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Coverage {
-    /// Sessions that were searched to their beginning, earlier pages of the same search included.
-    pub threads_searched: usize,
-    /// Sessions of the chain.
-    pub threads: usize,
-    /// Bytes of text that were searched for this page.
-    pub bytes_searched: u64,
-    /// How often the search met damage in the record and could not look, earlier pages of the same search included.
-    pub damaged: u64,
-    /// Whether everything was searched, earlier pages of the same search included, and could be.
-    pub complete: bool,
-    /// The newest position that the search takes in; none if the log is empty.
-    pub up_to: Option<Position>,
-}
-
-impl Answer {
-    fn begun(chain: &Chain, start: &Cursor) -> Self {
-        let coverage = Coverage {
-            threads_searched: start.thread as usize,
-            threads: chain.sessions().len(),
-            bytes_searched: 0,
-            damaged: start.damaged,
-            complete: false,
-            up_to: Some(start.up_to),
-        };
-        Self { hits: Vec::new(), coverage, cursor: None }
-    }
-
-    fn nothing_to_search(chain: &Chain) -> Self {
-        let threads = chain.sessions().len();
-        let coverage = Coverage {
-            threads_searched: threads,
-            threads,
-            bytes_searched: 0,
-            damaged: 0,
-            complete: true,
-            up_to: None,
-        };
-        Self { hits: Vec::new(), coverage, cursor: None }
-    }
-}
-
-/// Where in a session a search stands: at a text of an event, going backwards.
+/// Where a search stands: at a text of the event at a position.
 #[derive(Clone, Copy)]
 struct Spot {
-    before: Seq,
+    at: Position,
     part: u32,
 }
 
 impl Spot {
-    const NEWEST: Self = Self { before: Seq::FIRST.plus(u64::MAX), part: 0 };
+    fn first(order: Order, up_to: Position) -> Self {
+        let at = match order {
+            Order::NewestFirst => up_to,
+            Order::OldestFirst => Position::FIRST,
+        };
+        Self { at, part: 0 }
+    }
 
     fn of(cursor: &Cursor) -> Self {
-        Self { before: cursor.before, part: cursor.part }
+        Self { at: cursor.at, part: cursor.part }
     }
 }
 
 struct Walk<'a> {
+    log: &'a dyn EventLog,
     query: &'a Query,
-    limits: RecallLimits,
-    finder: Finder<'a>,
+    budget: &'a Budget<'a>,
     answer: Answer,
     answer_bytes: usize,
+    /// The hits that are tool calls.
+    calls: Vec<FoundCall>,
+    start: Cursor,
 }
 
 impl Walk<'_> {
-    /// Searches one session backwards; answers with where to go on if a limit was reached.
-    fn thread(
-        &mut self,
-        log: &dyn EventLog,
-        link: ChainLink,
-        from: Spot,
-        up_to: Position,
-    ) -> Result<Option<Spot>, LogError> {
-        let kinds = KindSet::of::<TranscriptEvent>();
-        let range = SeqRange::up_to(from.before.min(link.up_to));
-        for raw in log.read_kinds(link.session, range, Direction::Backward, kinds)? {
-            let Some(recorded) = self.readable(raw)?.filter(|recorded| recorded.position <= up_to) else {
-                continue;
-            };
-            let first = if recorded.seq == from.before { from.part } else { 0 };
-            let parts = Entry::of(&recorded).parts;
-            for part in parts.iter().filter(|part| part.index >= first) {
-                if !self.part(&recorded, part) {
-                    return Ok(Some(Spot { before: recorded.seq, part: part.index }));
+    /// Searches some sessions; answers with where to go on if a limit was reached.
+    fn leg(&mut self, links: &[ChainLink], from: Spot) -> Result<Option<Spot>, LogError> {
+        let stretch =
+            |link: &ChainLink| Stretch { session: link.session, range: SeqRange::up_to(link.up_to) };
+        let sift = Sift {
+            stretches: links.iter().map(stretch).collect(),
+            from: if self.is_forward() { from.at } else { Position::FIRST },
+            to: if self.is_forward() { self.start.up_to } else { from.at },
+            direction: if self.is_forward() { Direction::Forward } else { Direction::Backward },
+            kinds: self.query.texts().event_kinds(),
+            sieve: self.query.sieve.clone(),
+        };
+        for item in self.log.sift(&sift)? {
+            let stopped = match item {
+                Ok(Sifted::Event(raw)) => self.event(&raw, from)?,
+                Ok(Sifted::Passed { reached, searched, ruled_out }) => {
+                    self.passed(reached, searched, ruled_out)
                 }
+                Err(error) => {
+                    self.damage(error)?;
+                    None
+                }
+            };
+            if stopped.is_some() {
+                return Ok(stopped);
             }
-            self.answer.coverage.damaged += u64::from(hides_text(&recorded.event));
         }
         Ok(None)
     }
 
-    /// An event of a transcript; none for others, and for what is damaged, which is counted.
-    fn readable(
-        &mut self,
-        raw: Result<RawEvent, LogError>,
-    ) -> Result<Option<Recorded<TranscriptEvent>>, LogError> {
-        match raw.and_then(|raw| raw.decode_as::<TranscriptEvent>().map_err(LogError::codec)) {
-            Ok(recorded) => Ok(recorded),
-            Err(error) if error.kind() == LogErrorKind::Corrupt => {
-                self.answer.coverage.damaged += 1;
-                Ok(None)
+    fn passed(&mut self, reached: Position, searched: u64, ruled_out: u64) -> Option<Spot> {
+        self.answer.coverage.bytes_searched += searched;
+        self.answer.coverage.bytes_ruled_out += ruled_out;
+        let at = match self.query.order() {
+            Order::NewestFirst => reached.previous()?,
+            Order::OldestFirst => Some(reached).filter(|reached| *reached <= self.start.up_to)?,
+        };
+        self.is_stopped().then_some(Spot { at, part: 0 })
+    }
+
+    fn is_forward(&self) -> bool {
+        self.query.order() == Order::OldestFirst
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.answer.coverage.bytes_searched >= self.budget.limits.searched_bytes || (self.budget.stop)()
+    }
+
+    /// Damage is counted; any other error ends the search.
+    fn damage(&mut self, error: LogError) -> Result<(), LogError> {
+        if error.kind() != LogErrorKind::Corrupt {
+            return Err(error);
+        }
+        self.answer.coverage.damaged += 1;
+        Ok(())
+    }
+
+    /// Searches the texts of an event; answers with where to go on if a limit was reached.
+    fn event(&mut self, raw: &RawEvent, from: Spot) -> Result<Option<Spot>, LogError> {
+        let at = raw.position;
+        let recorded = match raw.decode_as::<TranscriptEvent>().map_err(LogError::codec) {
+            Ok(Some(recorded)) => recorded,
+            Ok(None) => return Ok(None),
+            Err(error) => return self.damage(error).map(|()| None),
+        };
+        let stopped = self.texts(&recorded, if at == from.at { from.part } else { 0 })?;
+        if stopped.is_none() {
+            self.answer.coverage.damaged += u64::from(hides_text(&recorded.event));
+        }
+        Ok(stopped.map(|part| Spot { at, part }))
+    }
+
+    /// Searches the texts of an event from one on; answers with where to go on if a limit was reached.
+    fn texts(&mut self, recorded: &Recorded<TranscriptEvent>, first: u32) -> Result<Option<u32>, LogError> {
+        if !self.query.texts().takes_time(recorded.time) {
+            return Ok(None);
+        }
+        for text in recorded.event.texts().iter().filter(|text| text.index >= first) {
+            if self.query.texts().takes(&recorded.event, text) && !self.text(recorded, text) {
+                return Ok(Some(text.index));
             }
-            Err(error) => Err(error),
+        }
+        match &recorded.event {
+            TranscriptEvent::Unreadable(line) if !self.line(recorded, line)? => Ok(Some(LINE_PART)),
+            _ => Ok(None),
         }
     }
 
     /// Searches one text; false if a limit does not allow it on this page.
-    fn part(&mut self, recorded: &Recorded<TranscriptEvent>, part: &Part) -> bool {
-        if self.answer.coverage.bytes_searched >= self.limits.searched_bytes {
+    fn text(&mut self, recorded: &Recorded<TranscriptEvent>, text: &Text<'_>) -> bool {
+        if self.is_stopped() && self.has_moved(recorded, text) {
             return false;
         }
-        if let Some(hit) = self.search(recorded.session, recorded.seq, recorded.time, part) {
+        if let Some(found) = self.query.find(text) {
+            let hit = hit(recorded, text, found, self.budget.limits.context_bytes);
             let bytes = hit.excerpt.len() + HIT_BYTES;
-            if !self.answer.hits.is_empty() && self.answer_bytes + bytes > self.limits.answer_bytes {
+            if !self.answer.hits.is_empty() && self.answer_bytes + bytes > self.budget.limits.answer_bytes {
                 return false;
             }
             self.answer_bytes += bytes;
+            self.calls.extend(self.found_call(recorded, text));
             self.answer.hits.push(hit);
         }
-        self.answer.coverage.bytes_searched += part.text.len() as u64;
+        self.answer.coverage.bytes_searched += text.text.len() as u64;
         true
     }
 
-    fn search(&self, thread: SessionId, seq: Seq, time: Timestamp, part: &Part) -> Option<Hit> {
-        let mut matches = self.finder.find_iter(part.text.as_bytes());
-        let offset = matches.next()?;
-        let start = floor(&part.text, offset.saturating_sub(self.limits.context_bytes));
-        let end = ceil(&part.text, offset + self.query.0.len() + self.limits.context_bytes);
-        Some(Hit {
-            thread,
-            seq,
-            part: part.index,
-            who: part.who.clone(),
-            time,
-            offset: offset as u64,
-            matches: 1 + matches.count() as u64,
-            excerpt: part.text.get(start..end).unwrap_or_default().to_owned(),
-            excerpt_offset: start as u64,
-            text_bytes: part.text.len() as u64,
-        })
+    fn found_call(&self, recorded: &Recorded<TranscriptEvent>, text: &Text<'_>) -> Option<FoundCall> {
+        let Some(Block::ToolCall(call)) = block_of(&recorded.event, text) else { return None };
+        let site = CallSite { message: recorded.seq, block: text.index };
+        Some(FoundCall { hit: self.answer.hits.len(), thread: recorded.session, site, call: call.clone() })
+    }
+
+    /// Whether a text is another one than the page began with, so that pages come to an end.
+    fn has_moved(&self, recorded: &Recorded<TranscriptEvent>, text: &Text<'_>) -> bool {
+        (recorded.position, text.index) != (self.start.at, self.start.part)
+    }
+
+    /// Searches a line that could not be read, in its blob.
+    fn line(&mut self, recorded: &Recorded<TranscriptEvent>, line: &Unreadable) -> Result<bool, LogError> {
+        let probe = Text { index: LINE_PART, form: Form::Plain, text: "" };
+        if !self.query.texts().takes(&recorded.event, &probe) {
+            return Ok(true);
+        }
+        let bytes = if line.bytes > BLOB_SEARCHED_BYTES_MAX { None } else { self.log.blob(&line.blob)? };
+        match bytes.as_deref().map(String::from_utf8_lossy) {
+            Some(text) => Ok(self.text(recorded, &Text { text: &text, ..probe })),
+            None => {
+                self.answer.coverage.damaged += 1;
+                Ok(true)
+            }
+        }
+    }
+
+    fn finish(self, chain: &Chain) -> Result<Answer, LogError> {
+        let Self { log, query, mut answer, calls, .. } = self;
+        look_later(log, calls, &mut answer.hits)?;
+        let coverage = &mut answer.coverage;
+        coverage.threads_searched = match &answer.cursor {
+            Some(_) if query.order() == Order::OldestFirst => 0,
+            Some(cursor) => searched_before(log, chain, cursor)?,
+            None => coverage.threads,
+        };
+        if answer.cursor.is_none() {
+            if log.known_damage().is_some() || log.head(SessionId::LOST_AND_FOUND)?.is_some() {
+                // What was lost may have belonged to these sessions, even if nothing of it is missed in what is there.
+                coverage.damaged = coverage.damaged.max(1);
+            }
+            coverage.complete = coverage.damaged == 0;
+        }
+        Ok(answer)
+    }
+}
+
+/// The text of an unreadable line, behind the reason why it could not be read.
+pub(crate) const LINE_PART: u32 = 1;
+
+/// How many sessions of a chain began behind the place where a search stopped.
+fn searched_before(log: &dyn EventLog, chain: &Chain, cursor: &Cursor) -> Result<usize, LogError> {
+    let page = SessionPage { before: Some(cursor.at.next()), limit: usize::MAX };
+    let begun: std::collections::BTreeSet<_> =
+        log.sessions(page)?.into_iter().map(|listing| listing.session).collect();
+    Ok(chain.sessions().filter(|session| !begun.contains(session)).count())
+}
+
+fn hit(recorded: &Recorded<TranscriptEvent>, text: &Text<'_>, found: Match, context: usize) -> Hit {
+    let start = floor(text.text, found.start.saturating_sub(context));
+    let end = ceil(text.text, found.end.saturating_add(context));
+    let parts = Entry::of(recorded).parts;
+    let who = parts.into_iter().find(|part| part.index == text.index).map(|part| part.who);
+    Hit {
+        thread: recorded.session,
+        seq: recorded.seq,
+        part: text.index,
+        who: who.unwrap_or_else(|| Who::new("unreadable line")),
+        time: recorded.time,
+        offset: found.start as u64,
+        matches: found.count,
+        excerpt: text.text.get(start..end).unwrap_or_default().to_owned(),
+        excerpt_offset: start as u64,
+        text_bytes: text.text.len() as u64,
+        fate: Vec::new(),
     }
 }
 
@@ -299,13 +349,14 @@ fn ceil(text: &str, at: usize) -> usize {
 fn start(
     log: &dyn EventLog,
     search: EventHash,
+    order: Order,
     cursor: Option<Cursor>,
 ) -> Result<Option<Cursor>, ThreadError> {
     let Some(cursor) = cursor else {
         let Some(up_to) = log.end()? else { return Ok(None) };
         let end = hash_at(log, up_to)?.ok_or(Detail::CursorStale)?;
-        let Spot { before, part } = Spot::NEWEST;
-        return Ok(Some(Cursor { search, up_to, end, thread: 0, before, part, damaged: 0 }));
+        let Spot { at, part } = Spot::first(order, up_to);
+        return Ok(Some(Cursor { search, up_to, end, leg: 0, at, part, damaged: 0 }));
     };
     if cursor.search != search {
         return Err(Detail::CursorMismatch.into());
@@ -336,10 +387,12 @@ const DAMAGED_END: EventHash = EventHash::from_bytes([0; 32]);
 /// What is searched for and where, as one hash.
 fn search_id(chain: &Chain, query: &Query) -> EventHash {
     let mut hasher = blake3::Hasher::new();
-    hasher.update(&(query.0.len() as u64).to_le_bytes());
-    hasher.update(query.0.as_bytes());
-    for session in chain.sessions() {
-        hasher.update(session.as_bytes());
+    let identity = query.identity();
+    hasher.update(&(identity.len() as u64).to_le_bytes());
+    hasher.update(identity.as_bytes());
+    for link in chain.links() {
+        hasher.update(link.session.as_bytes());
+        hasher.update(&link.up_to.get().to_le_bytes());
     }
     hasher.finalize().into()
 }

@@ -2,7 +2,7 @@
 
 use segue_frame::{Tag, line};
 
-use crate::{Answer, Query};
+use crate::{Answer, Hit, LaterFate, Query};
 
 /// Frames an answer as data: the hits as transcript lines, then how far was looked.
 pub fn render_answer(query: &Query, answer: &Answer) -> String {
@@ -14,26 +14,40 @@ pub fn render_answer(query: &Query, answer: &Answer) -> String {
             thread = Some(hit.thread);
         }
         line::write(&mut body, hit.seq, &hit.who, &hit.excerpt);
-        let end = hit.excerpt_offset + hit.excerpt.len() as u64;
-        let more = if hit.matches > 1 { format!(", {} matches", hit.matches) } else { String::new() };
-        body.push_str(&format!("(bytes {}-{end} of {}{more})\n", hit.excerpt_offset, hit.text_bytes));
+        body.push_str(&format!("({})\n", about(hit)));
     }
     body.push_str(&verdict(answer));
     Tag::Recall.frame(&[("query", query.text())], &body)
 }
 
+/// Which bytes of which text an excerpt is, and what became of it.
+fn about(hit: &Hit) -> String {
+    let end = hit.excerpt_offset + hit.excerpt.len() as u64;
+    let mut about = format!("bytes {}-{end} of {}", hit.excerpt_offset, hit.text_bytes);
+    if hit.part > 0 {
+        about.push_str(&format!(", part {}", hit.part));
+    }
+    if hit.matches > 1 {
+        about.push_str(&format!(", {} matches", hit.matches));
+    }
+    for LaterFate { what, seq } in &hit.fate {
+        about.push_str(&format!(", {} at [{seq}]", what.as_str()));
+    }
+    about
+}
+
+/// How far was looked. What depends on how the record is stored, such as bytes, is left to those who ask for it.
 fn verdict(answer: &Answer) -> String {
     let coverage = &answer.coverage;
-    let searched = format!(
-        "{} of {} sessions and {} bytes of text searched",
-        coverage.threads_searched, coverage.threads, coverage.bytes_searched
-    );
-    let searched = match coverage.damaged {
-        0 => searched,
-        damaged => {
-            format!("{searched}, and the record is damaged at {damaged} places, which could not be searched")
-        }
-    };
+    let mut searched = format!("{} of {} sessions searched", coverage.threads_searched, coverage.threads);
+    if let Some(up_to) = coverage.up_to {
+        searched.push_str(&format!(", up to position {up_to} of the log"));
+    }
+    if coverage.damaged > 0 {
+        let damaged = coverage.damaged;
+        searched
+            .push_str(&format!("; the record is damaged at {damaged} places, which could not be searched"));
+    }
     match (&answer.cursor, coverage.complete, answer.hits.is_empty()) {
         (Some(cursor), ..) => format!("not complete: {searched}. Go on with cursor {cursor}\n"),
         (None, false, _) => format!("not complete: {searched}.\n"),

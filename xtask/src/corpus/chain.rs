@@ -4,8 +4,8 @@ use anyhow::{Context as _, bail, ensure};
 use segue::event::{Author, Message, OmittedItem, Role, Seq, SeqRange, SessionId};
 use segue::frame::Entry;
 use segue::log::{Direction, EventLog};
-use segue::thread::{Chain, Hit, RecallLimits, entries};
-use segue::{Asker, Outcome, Scope, Verdict, Workspace};
+use segue::thread::{Budget, Chain, Hit, Query, entries};
+use segue::{Asker, Outcome, Scope, Verdict, Where, Workspace};
 use serde_json::json;
 
 use super::scan::{Text, find, texts};
@@ -123,10 +123,11 @@ fn check_recall(
 /// All pages of a search.
 fn recall_all(workspace: &Workspace, session: SessionId, needle: &str) -> anyhow::Result<Vec<Hit>> {
     let reader = workspace.reader(Scope::Workspace);
+    let query = Query::literal(needle)?;
     let mut hits = Vec::new();
     let mut cursor = None;
     loop {
-        let answer = reader.recall(session, needle, RecallLimits::default(), cursor)?;
+        let answer = reader.recall(Where::Chain(session), &query, &Budget::default(), cursor)?;
         hits.extend(answer.hits);
         ensure!(answer.coverage.complete == answer.cursor.is_none(), "coverage and cursor disagree");
         match answer.cursor {

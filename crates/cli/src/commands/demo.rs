@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use segue::event::{AgentId, SessionId};
 use segue::log::Depth;
-use segue::thread::{Query, RecallLimits, render_answer};
-use segue::{Asker, Host as _, Outcome, Scope, SystemHost, Workspace};
+use segue::thread::{Budget, Query, render_answer};
+use segue::{Asker, Host as _, Outcome, Scope, SystemHost, Where, Workspace};
 use segue_import::{ImportOptions, Imported, import_path};
 use serde_json::json;
 
@@ -36,7 +36,8 @@ pub(crate) fn run(_: &Place) -> Result<Answer, Failure> {
     let successor = continue_in_fresh_session(&workspace, predecessor)?;
     let recompiled = workspace.recompile(successor)?;
     let reader = workspace.reader(Scope::Workspace);
-    let found = reader.recall(successor, RECALLED, RecallLimits::default(), None)?;
+    let query = Query::literal(RECALLED)?;
+    let found = reader.recall(Where::Chain(successor), &query, &Budget::default(), None)?;
     let report = workspace.verify(Depth::Full, &mut |_| ())?;
     let store = place.folder().display();
     let program = std::env::current_exe().map_or("segue".to_owned(), |path| path.display().to_string());
@@ -51,7 +52,7 @@ pub(crate) fn run(_: &Place) -> Result<Answer, Failure> {
         transcript.display(),
         handoff.display(),
         recompiled.stored,
-        render_answer(&Query::literal(RECALLED)?, &found),
+        render_answer(&query, &found),
         show_verdict(recompiled.verdict),
         show(&report),
         folder.display(),

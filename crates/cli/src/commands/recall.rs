@@ -1,51 +1,172 @@
 //! `segue recall`: text, exactly as it was said, and how far was looked.
 
-use segue::Scope;
-use segue::thread::{Answer as Found, Cursor, Hit, Query, RecallLimits, render_answer};
+use clap::ValueEnum;
+use segue::event::{SessionId, Timestamp};
+use segue::thread::{
+    Answer as Found, Budget, Case, Coverage, Cursor, Hit, Only, Order, Query, RecallLimits, Style, TextKind,
+    render_answer,
+};
+use segue::{Reader, Scope, Where};
 use serde_json::{Value, json};
 
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Answer;
 use crate::place::Place;
+use crate::stopwatch::Stopwatch;
 use crate::thread_argument::resolve;
 
 /// What is looked for, and where.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The text, matched byte for byte.
+    /// The text, matched byte for byte unless another way is asked for.
     query: String,
+    /// Takes the query for a regular expression.
+    #[arg(long, short = 'e', conflicts_with = "words")]
+    regex: bool,
+    /// Takes the query for words, all of which must be in a text, in any order.
+    #[arg(long, short = 'w')]
+    words: bool,
+    /// Does not tell upper from lower case.
+    #[arg(long, short = 'i')]
+    ignore_case: bool,
     /// Only this session and those it continues; by default every session.
     #[arg(long, value_name = "THREAD")]
     thread: Option<String>,
+    /// Only that session itself.
+    #[arg(long, requires = "thread", conflicts_with = "tasks")]
+    alone: bool,
+    /// Also the sessions of tasks that were delegated from there.
+    #[arg(long, requires = "thread")]
+    tasks: bool,
+    /// Only texts of this kind; can be given several times.
+    #[arg(long = "kind", value_name = "KIND")]
+    kinds: Vec<Kind>,
+    /// Only calls of this tool and what they answered; can be given several times.
+    #[arg(long = "tool", value_name = "TOOL")]
+    tools: Vec<String>,
+    /// Only what was said from this time on, such as 2026-01-31T09:30:00Z.
+    #[arg(long, value_name = "TIME", value_parser = read_time)]
+    since: Option<Timestamp>,
+    /// Only what was said up to this time.
+    #[arg(long, value_name = "TIME", value_parser = read_time)]
+    until: Option<Timestamp>,
+    /// The oldest findings first.
+    #[arg(long)]
+    oldest_first: bool,
+    /// How many bytes the findings may have in one answer.
+    #[arg(long, value_name = "BYTES", default_value_t = RecallLimits::default().answer_bytes)]
+    max_bytes: usize,
+    /// How many bytes of context are shown on either side.
+    #[arg(long, value_name = "BYTES", default_value_t = RecallLimits::default().context_bytes)]
+    context: usize,
+    /// How many sessions of a chain are searched before the answer is given.
+    #[arg(long, value_name = "SESSIONS")]
+    depth: Option<usize>,
+    /// Stops after so many milliseconds, with a cursor.
+    #[arg(long, value_name = "MS")]
+    max_ms: Option<u64>,
     /// Goes on where an earlier search stopped.
     #[arg(long)]
     cursor: Option<String>,
 }
 
+/// What kind of text something is.
+#[derive(Clone, Copy, ValueEnum)]
+#[value(rename_all = "snake_case")]
+enum Kind {
+    User,
+    Agent,
+    System,
+    Trigger,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    Error,
+}
+
+impl From<Kind> for TextKind {
+    fn from(kind: Kind) -> Self {
+        match kind {
+            Kind::User => Self::User,
+            Kind::Agent => Self::Agent,
+            Kind::System => Self::System,
+            Kind::Trigger => Self::Trigger,
+            Kind::Thinking => Self::Thinking,
+            Kind::ToolCall => Self::ToolCall,
+            Kind::ToolResult => Self::ToolResult,
+            Kind::Error => Self::Error,
+        }
+    }
+}
+
+fn read_time(text: &str) -> Result<Timestamp, String> {
+    Timestamp::parse(text).ok_or_else(|| format!("`{text}` is no time: write it as 2026-01-31T09:30:00Z"))
+}
+
 pub(crate) fn run(place: &Place, arguments: &Arguments) -> Result<Answer, Failure> {
     let reader = place.read()?.reader(Scope::Workspace);
     let cursor: Option<Cursor> = arguments.cursor.as_deref().map(str::parse).transpose()?;
-    let limits = RecallLimits::default();
-    let found = match &arguments.thread {
-        Some(thread) => reader.recall(resolve(&reader, thread)?, &arguments.query, limits, cursor)?,
-        None => reader.recall_everywhere(&arguments.query, limits, cursor)?,
+    let query = arguments.query()?;
+    let watch = Stopwatch::start();
+    let stop = || arguments.max_ms.is_some_and(|max| watch.milliseconds() >= max);
+    let limits = RecallLimits {
+        answer_bytes: arguments.max_bytes,
+        context_bytes: arguments.context,
+        threads_a_leg: arguments.depth.unwrap_or(RecallLimits::default().threads_a_leg),
+        ..RecallLimits::default()
     };
-    let text = render_answer(&Query::literal(&arguments.query)?, &found);
-    let answer = Answer::new(text, &to_json(&arguments.query, &found));
+    let found = reader.recall(arguments.within(&reader)?, &query, &Budget { limits, stop: &stop }, cursor)?;
+    let text = format!("{}{}\n", render_answer(&query, &found), looked_through(&found.coverage));
+    let answer = Answer::new(text, &to_json(&query, &found));
     let answer = if found.coverage.damaged > 0 { answer.with_exit(Exit::Partial) } else { answer };
     Ok(answer.with_damage(reader.known_damage().as_ref()))
 }
 
-fn to_json(query: &str, found: &Found) -> Value {
+impl Arguments {
+    fn query(&self) -> Result<Query, Failure> {
+        let style = match (self.regex, self.words) {
+            (true, _) => Style::Regex,
+            (_, true) => Style::Words,
+            _ => Style::Literal,
+        };
+        let case = if self.ignore_case { Case::Insensitive } else { Case::Sensitive };
+        let only = Only {
+            kinds: self.kinds.iter().map(|kind| (*kind).into()).collect(),
+            tools: self.tools.clone(),
+            since: self.since,
+            until: self.until,
+        };
+        let order = if self.oldest_first { Order::OldestFirst } else { Order::NewestFirst };
+        Ok(Query::new(style, &self.query, case)?.only(only).in_order(order))
+    }
+
+    fn within(&self, reader: &Reader) -> Result<Where, Failure> {
+        let Some(thread) = &self.thread else { return Ok(Where::Everywhere) };
+        let session: SessionId = resolve(reader, thread)?;
+        Ok(match (self.alone, self.tasks) {
+            (true, _) => Where::Thread(session),
+            (_, true) => Where::WithTasks(session),
+            _ => Where::Chain(session),
+        })
+    }
+}
+
+fn looked_through(coverage: &Coverage) -> String {
+    let Coverage { bytes_searched, bytes_ruled_out, .. } = coverage;
+    format!("{bytes_searched} bytes looked through, {bytes_ruled_out} more ruled out by filters")
+}
+
+fn to_json(query: &Query, found: &Found) -> Value {
     let coverage = &found.coverage;
     json!({
-        "query": query,
+        "query": query.text(),
         "hits": found.hits.iter().map(hit).collect::<Vec<_>>(),
         "coverage": {
             "threads_searched": coverage.threads_searched,
             "threads": coverage.threads,
             "bytes_searched": coverage.bytes_searched,
+            "bytes_ruled_out": coverage.bytes_ruled_out,
             "damaged": coverage.damaged,
             "complete": coverage.complete,
             "up_to": coverage.up_to,
@@ -55,6 +176,7 @@ fn to_json(query: &str, found: &Found) -> Value {
 }
 
 fn hit(hit: &Hit) -> Value {
+    let fate = hit.fate.iter().map(|fate| json!({"what": fate.what.as_str(), "seq": fate.seq}));
     json!({
         "thread": hit.thread.to_string(),
         "seq": hit.seq,
@@ -66,5 +188,6 @@ fn hit(hit: &Hit) -> Value {
         "excerpt": hit.excerpt,
         "excerpt_offset": hit.excerpt_offset,
         "text_bytes": hit.text_bytes,
+        "later": fate.collect::<Vec<_>>(),
     })
 }

@@ -42,7 +42,7 @@ fn a_damaged_one_becomes_one_in_which_work_goes_on() {
         "{said}"
     );
     let said = desk.run(&["--store", "new", "show", "latest"]).succeeded();
-    assert!(said.stdout.contains("] lost: Message in bytes "), "{said}");
+    assert!(said.stdout.contains("] lost: ") && said.stdout.contains("(Message in bytes "), "{said}");
     assert!(said.stdout.contains("] user: Sort the letters by year."), "{said}");
     assert_eq!(desk.run(&["--store", "new", "import", ".claude", ".pi"]).code, Some(0));
     assert_eq!(desk.run(&["verify"]).code, Some(5), "the old store is as it was");

@@ -108,8 +108,16 @@ pub(crate) fn answers(log: &dyn EventLog) -> String {
 /// The places of the events that hold a text, or what kept them from being looked at.
 fn found(log: &dyn EventLog, text: &str) -> Vec<String> {
     let stretches = (0..4).map(|number| Stretch { session: session(number), range: SeqRange::ALL }).collect();
-    let (before, kinds) = (Position::FIRST.plus(u64::MAX), KindSet::of::<TranscriptEvent>());
-    let sift = Sift { stretches, before, kinds, sieve: Sieve::holding(text.as_bytes(), Case::Told) };
+    let (from, to) = (Position::FIRST, Position::FIRST.plus(u64::MAX));
+    let (direction, kinds) = (Direction::Backward, KindSet::of::<TranscriptEvent>());
+    let sift = Sift {
+        stretches,
+        from,
+        to,
+        direction,
+        kinds,
+        sieve: Sieve::holding(text.as_bytes(), Case::Sensitive),
+    };
     let holds = |event: &RawEvent| memchr::memmem::find(&event.body, text.as_bytes()).is_some();
     let told = |item: Result<Sifted, LogError>| match item {
         Ok(Sifted::Event(event)) => holds(&event).then(|| event.position.to_string()),

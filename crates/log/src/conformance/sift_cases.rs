@@ -10,7 +10,8 @@ use segue_event::{
 use super::sample::{described, message, position, seq, session};
 use super::{Case, Subject};
 use crate::{
-    Case as LetterCase, Commit, EventLog, Expected, NewEvent, Sieve, Sift, Sifted, Stretch, TELLING,
+    Case as LetterCase, Commit, Direction, EventLog, Expected, NewEvent, Sieve, Sift, Sifted, Stretch,
+    TELLING,
 };
 
 pub(super) const ALL: &[Case] = &[a_search_finds_what_reading_finds, a_search_takes_in_what_it_is_told_to];
@@ -100,12 +101,14 @@ fn everywhere() -> Vec<Stretch> {
 
 fn looking_for(needle: &str) -> Sift {
     let kinds = KindSet::of::<TranscriptEvent>();
-    let before = Position::FIRST.plus(u64::MAX);
+    let (from, to) = (Position::FIRST, Position::FIRST.plus(u64::MAX));
     Sift {
         stretches: everywhere(),
-        before,
+        from,
+        to,
+        direction: Direction::Backward,
         kinds,
-        sieve: Sieve::holding(needle.as_bytes(), LetterCase::Told),
+        sieve: Sieve::holding(needle.as_bytes(), LetterCase::Sensitive),
     }
 }
 
@@ -129,10 +132,10 @@ fn check(log: &dyn EventLog, when: &str) {
         let lowered = |event: &&RawEvent| {
             texts(event).iter().any(|text| text.to_ascii_lowercase().contains(&needle.to_ascii_lowercase()))
         };
-        let ignoring = Sieve::holding(needle.to_ascii_uppercase().as_bytes(), LetterCase::Ignored);
+        let ignoring = Sieve::holding(needle.to_ascii_uppercase().as_bytes(), LetterCase::Insensitive);
         holds(&sifted(log, &Sift { sieve: ignoring, ..sift.clone() }), all.iter().filter(lowered), &what);
         let other = NEEDLES.into_iter().cycle().nth(place + 5).unwrap();
-        let sieve = |needle: &str| Sieve::holding(needle.as_bytes(), LetterCase::Told);
+        let sieve = |needle: &str| Sieve::holding(needle.as_bytes(), LetterCase::Sensitive);
         let has_other = |event: &&RawEvent| texts(event).iter().any(|text| text.contains(other));
         let both = Sift { sieve: Sieve::All(vec![sieve(needle), sieve(other)]), ..sift.clone() };
         holds(&sifted(log, &both), all.iter().filter(holding).filter(has_other), &what);
@@ -154,16 +157,38 @@ fn texts(event: &RawEvent) -> Vec<String> {
     texts.iter().map(|text| text.text.to_owned()).chain(unescaped).collect()
 }
 
+/// What a search finds backward, which is what it finds forward the other way round.
 fn sifted(log: &dyn EventLog, sift: &Sift) -> Vec<RawEvent> {
+    let mut forward = sifted_in(log, sift, Direction::Forward);
+    forward.reverse();
+    let backward = sifted_in(log, sift, Direction::Backward);
+    assert_eq!(places(&forward), places(&backward), "both ways the same is found");
+    backward
+}
+
+fn places(events: &[RawEvent]) -> Vec<Position> {
+    events.iter().map(|event| event.position).collect()
+}
+
+fn sifted_in(log: &dyn EventLog, sift: &Sift, direction: Direction) -> Vec<RawEvent> {
     let mut found = Vec::new();
-    let mut floor = Position::FIRST.plus(u64::MAX);
-    for item in log.sift(sift).unwrap() {
+    let mut last = None;
+    for item in log.sift(&Sift { direction, ..sift.clone() }).unwrap() {
+        let is_due = |at: Position| match direction {
+            Direction::Forward => last.is_none_or(|last| at >= last),
+            Direction::Backward => last.is_none_or(|last| at < last),
+        };
         match item.unwrap() {
             Sifted::Event(event) => {
-                assert!(event.position < floor, "an event comes behind a place that was passed");
+                assert!(is_due(event.position), "an event comes behind a place that was passed");
+                last = Some(if direction == Direction::Forward {
+                    event.position.next()
+                } else {
+                    event.position
+                });
                 found.push(event);
             }
-            Sifted::Passed { before, .. } => floor = before,
+            Sifted::Passed { reached, .. } => last = Some(reached),
         }
     }
     found
@@ -178,7 +203,11 @@ fn a_search_takes_in_what_it_is_told_to(subject: &mut dyn Subject) {
     let all = sifted(&*log, &sift);
     let middle = all.get(all.len() / 2).unwrap().position;
     let before: Vec<_> = all.iter().filter(|event| event.position < middle).cloned().collect();
-    assert_eq!(sifted(&*log, &Sift { before: middle, ..sift.clone() }), before, "before a position");
+    assert_eq!(
+        sifted(&*log, &Sift { to: middle.previous().unwrap(), ..sift.clone() }),
+        before,
+        "before a position"
+    );
     let stretches = vec![
         Stretch { session: session(2), range: SeqRange::new(seq(3), seq(9)).unwrap() },
         Stretch { session: session(9), range: SeqRange::ALL },
@@ -192,7 +221,7 @@ fn a_search_takes_in_what_it_is_told_to(subject: &mut dyn Subject) {
     let found = sifted(&*log, &Sift { kinds: described, ..sift.clone() });
     let found: Vec<_> = found.iter().map(|event| event.decode().unwrap().event).collect();
     assert!(matches!(found.as_slice(), [Event::SessionDescribed(_)]), "of a kind: {found:?}");
-    assert_eq!(sifted(&*log, &Sift { before: position(1), ..sift.clone() }), [], "before everything");
+    assert_eq!(sifted(&*log, &Sift { from: position(90_000), ..sift.clone() }), [], "behind everything");
     assert_eq!(sifted(&*log, &Sift { stretches: Vec::new(), ..sift }), [], "nowhere");
     assert!(TranscriptEvent::accepts(all.first().unwrap().kind()), "only texts");
 }

@@ -6,8 +6,8 @@ use segue::event::{
 };
 use segue::log::{Direction, read_through};
 use segue::prompt::{Prompt, PromptContent};
-use segue::thread::{Limit, RecallLimits};
-use segue::{ErrorKind, Outcome, Said, Scope, Setup, Step, Workspace};
+use segue::thread::{Budget, Limit, Query};
+use segue::{ErrorKind, Outcome, Said, Scope, Setup, Step, Where, Workspace};
 
 use crate::desk::{HANDOFF, continued, events, person, said, session, workspace};
 
@@ -74,8 +74,9 @@ fn recall_from_a_fork_finds_each_line_once_and_nothing_that_came_later() {
     talk(&workspace, fork, &["needle three"]);
     talk(&workspace, again, &["needle four"]);
     let reader = workspace.reader(Scope::Workspace);
+    let query = Query::literal("needle").unwrap();
     let found = |session| {
-        let answer = reader.recall(session, "needle", RecallLimits::default(), None).unwrap();
+        let answer = reader.recall(Where::Chain(session), &query, &Budget::default(), None).unwrap();
         assert!(answer.coverage.complete);
         answer.hits.iter().map(|hit| (hit.thread, hit.seq.get())).collect::<Vec<_>>()
     };

@@ -4,8 +4,8 @@ use proptest::prelude::*;
 use segue::Verdict;
 use segue::event::{SeqRange, SessionId};
 use segue::log::{Depth, Direction};
-use segue::thread::{Chain, RecallLimits, entries};
-use segue::{Scope, Workspace};
+use segue::thread::{Chain, Query, RecallLimits, entries};
+use segue::{Scope, Where, Workspace};
 use segue_testkit::strategies;
 
 use crate::desk::{continued, person, said, session, workspace};
@@ -64,9 +64,10 @@ proptest! {
         // Page by page, while the log grows.
         let reader = workspace.reader(Scope::Workspace);
         let limits = RecallLimits { answer_bytes: page_bytes, ..RecallLimits::default() };
+        let query = Query::literal(&needle).unwrap();
         let (mut found, mut cursor) = (Vec::new(), None);
         loop {
-            let answer = reader.recall(newest, &needle, limits, cursor).unwrap();
+            let answer = reader.recall(Where::Chain(newest), &query, &limits.into(), cursor).unwrap();
             prop_assert!(answer.hits.iter().all(|hit| hit.excerpt.contains(&needle)));
             found.extend(answer.hits.iter().map(|hit| (hit.thread, hit.seq.get(), hit.part)));
             prop_assert_eq!(answer.coverage.complete, answer.cursor.is_none());

@@ -1,12 +1,16 @@
 //! Reading stays inside its scope; whatever is outside reads as not found.
 
 use segue::event::{AgentId, Seq, SeqRange, SessionId};
-use segue::thread::Limit;
-use segue::{ErrorKind, NewSession, Reader, Scope};
+use segue::thread::{Budget, Limit, Query};
+use segue::{ErrorKind, NewSession, Reader, Scope, Where};
 
 use crate::desk::{continued, person, said, session, workspace};
 
 /// Every way to read a session.
+fn begin() -> Query {
+    Query::literal("begin").unwrap()
+}
+
 fn answers(reader: &Reader, session: SessionId) -> Vec<Result<(), ErrorKind>> {
     let kind = |error: segue::Error| error.kind();
     vec![
@@ -14,7 +18,7 @@ fn answers(reader: &Reader, session: SessionId) -> Vec<Result<(), ErrorKind>> {
         reader.read(session, SeqRange::ALL, Limit::default()).map(drop).map_err(kind),
         reader.entry(session, Seq::new(2).unwrap()).map(drop).map_err(kind),
         reader.chain(session).map(drop).map_err(kind),
-        reader.recall(session, "begin", Default::default(), None).map(drop).map_err(kind),
+        reader.recall(Where::Chain(session), &begin(), &Budget::default(), None).map(drop).map_err(kind),
     ]
 }
 
@@ -30,7 +34,7 @@ fn another_agents_session_is_not_found() {
     assert!(answers(&reader, theirs).iter().all(|answer| *answer == Err(ErrorKind::SessionNotFound)));
     let listed: Vec<_> = reader.sessions(None, 10).unwrap().iter().map(|overview| overview.session).collect();
     assert_eq!(listed, [mine]);
-    assert_eq!(reader.recall_everywhere("begin", Default::default(), None).unwrap().hits.len(), 1);
+    assert_eq!(reader.recall(Where::Everywhere, &begin(), &Budget::default(), None).unwrap().hits.len(), 1);
 }
 
 #[test]

@@ -12,7 +12,7 @@ fn chain() -> Chain {
 }
 
 fn search(log: &MemoryLog, text: &str, limits: RecallLimits, cursor: Option<Cursor>) -> Answer {
-    recall(log, &chain(), &Query::literal(text).unwrap(), limits, cursor).unwrap()
+    recall(log, &chain(), &Query::literal(text).unwrap(), &limits.into(), cursor).unwrap()
 }
 
 /// One hit a page.
@@ -71,7 +71,8 @@ fn what_was_lost_may_have_been_what_is_looked_for() {
 
 #[test]
 fn an_empty_log_is_searched_completely() {
-    let answer = recall(&MemoryLog::new(), &chain(), &Query::literal("x").unwrap(), narrow(), None).unwrap();
+    let answer =
+        recall(&MemoryLog::new(), &chain(), &Query::literal("x").unwrap(), &narrow().into(), None).unwrap();
     assert!(answer.coverage.complete && answer.coverage.up_to.is_none());
 }
 
@@ -125,8 +126,8 @@ fn coverage_counts_the_sessions_of_earlier_pages() {
     log.commit(Commit::new().append(other, Expected::first(), event)).unwrap();
     let both = Chain::of_sessions([other, SESSION]);
     let query = Query::literal("needle").unwrap();
-    let first = recall(&log, &both, &query, narrow(), None).unwrap();
-    let second = recall(&log, &both, &query, narrow(), first.cursor).unwrap();
+    let first = recall(&log, &both, &query, &narrow().into(), None).unwrap();
+    let second = recall(&log, &both, &query, &narrow().into(), first.cursor).unwrap();
     assert_eq!((first.coverage.threads_searched, second.coverage.threads_searched), (1, 2));
     assert!(second.coverage.complete);
 }
@@ -146,7 +147,9 @@ fn a_cursor_goes_with_one_search_over_one_record() {
     let log = log(&["needle 1", "needle 2"]);
     let cursor = search(&log, "needle", narrow(), None).cursor.unwrap();
     let kind = |log: &MemoryLog, chain: Chain, text: &str| {
-        recall(log, &chain, &Query::literal(text).unwrap(), narrow(), Some(cursor)).unwrap_err().kind()
+        recall(log, &chain, &Query::literal(text).unwrap(), &narrow().into(), Some(cursor))
+            .unwrap_err()
+            .kind()
     };
     assert_eq!(kind(&log, chain(), "other"), ThreadErrorKind::CursorMismatch);
     let two = Chain::of_sessions([SESSION, SessionId::from_bytes([2; 16])]);

@@ -1,13 +1,13 @@
-//! The words by which [`crate::Worth`] tells what is worth citing: heuristics for English, as data.
+//! The words by which it is told what somebody meant, or what became of a tool: heuristics for English, as data.
 //!
 //! A phrase matches whole words in a row, in any case; an apostrophe may be of either kind.
 
 /// A person corrects the agent if a message begins so.
-pub(crate) const CORRECTION_OPENINGS: &[&str] =
+pub const CORRECTION_OPENINGS: &[&str] =
     &["actually", "no", "nope", "not", "stop", "that's not", "this is not", "wait", "wrong"];
 
 /// A person corrects the agent if a message says so.
-pub(crate) const CORRECTIONS: &[&str] = &[
+pub const CORRECTIONS: &[&str] = &[
     "do not",
     "don't",
     "i meant",
@@ -27,7 +27,7 @@ pub(crate) const CORRECTIONS: &[&str] = &[
 ];
 
 /// Something was not allowed if a failed tool says so.
-pub(crate) const DENIALS: &[&str] = &[
+pub const DENIALS: &[&str] = &[
     "access denied",
     "declined",
     "doesn't want",
@@ -42,7 +42,7 @@ pub(crate) const DENIALS: &[&str] = &[
 ];
 
 /// The agent tells of a decision if it says so.
-pub(crate) const DECISIONS: &[&str] = &[
+pub const DECISIONS: &[&str] = &[
     "decided",
     "decision",
     "going with",
@@ -58,7 +58,7 @@ pub(crate) const DECISIONS: &[&str] = &[
 ];
 
 /// Tools that change a file.
-pub(crate) const EDITING_TOOLS: &[&str] = &[
+pub const EDITING_TOOLS: &[&str] = &[
     "create_file",
     "edit",
     "edit_file",
@@ -71,16 +71,16 @@ pub(crate) const EDITING_TOOLS: &[&str] = &[
 ];
 
 /// The arguments of such tools that name the file, the first that is there.
-pub(crate) const PATH_ARGUMENTS: &[&str] = &["file_path", "path", "notebook_path", "filename", "file"];
+pub const PATH_ARGUMENTS: &[&str] = &["file_path", "path", "notebook_path", "filename", "file"];
 
 /// Tools whose failures say nothing of the work.
-pub(crate) const QUIET_TOOLS: &[&str] = &["continue_session"];
+pub const QUIET_TOOLS: &[&str] = &["continue_session"];
 
 /// How far into a text is looked, in bytes.
 const LOOK_BYTES_MAX: usize = 1_024;
 
 /// Whether a text says one of the phrases, near its beginning.
-pub(crate) fn says(text: &str, phrases: &[&str]) -> bool {
+pub fn says(text: &str, phrases: &[&str]) -> bool {
     let initials = phrases.iter().filter_map(|phrase| phrase.bytes().next());
     let initials = initials.fold(0, |initials, byte| initials | bit(byte));
     let mut rest = beginning(text);
@@ -94,7 +94,7 @@ pub(crate) fn says(text: &str, phrases: &[&str]) -> bool {
 }
 
 /// Whether a text begins with one of the phrases.
-pub(crate) fn opens_with(text: &str, phrases: &[&str]) -> bool {
+pub fn opens_with(text: &str, phrases: &[&str]) -> bool {
     begins_with(beginning(text), phrases)
 }
 

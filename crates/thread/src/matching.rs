@@ -1,0 +1,93 @@
+//! Holding one text to a query.
+
+use segue_event::{Author, Block, Form, Text, TranscriptEvent, Unescaped};
+
+use crate::query::{Finder, Only, Query, TextKind};
+
+/// Where a query matches in a text.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Match {
+    /// The first match: its first byte, and the one behind its last.
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    pub(crate) count: u64,
+}
+
+impl Query {
+    /// Where the query matches in a text: as it is written, or in what its JSON strings mean.
+    pub(crate) fn find(&self, text: &Text<'_>) -> Option<Match> {
+        let meant = match text.form {
+            Form::Json => text.unescaped(),
+            Form::Plain => Vec::new(),
+        };
+        let mut first: Option<Match> = None;
+        let mut count = 0;
+        for finder in &self.finders {
+            let found = as_written(finder, text.text).or_else(|| as_meant(finder, text.text, &meant))?;
+            count += found.count;
+            first = Some(first.filter(|first| first.start <= found.start).unwrap_or(found));
+        }
+        first.map(|first| Match { count, ..first })
+    }
+}
+
+fn as_written(finder: &Finder, text: &str) -> Option<Match> {
+    let mut places = finder.find_iter(text);
+    let (start, end) = places.next()?;
+    Some(Match { start, end, count: 1 + places.count() as u64 })
+}
+
+fn as_meant(finder: &Finder, json: &str, meant: &[Unescaped]) -> Option<Match> {
+    let found = |string: &Unescaped| {
+        let Match { start, end, count } = as_written(finder, string.text())?;
+        Some(Match { start: string.written_at(json, start), end: string.written_at(json, end), count })
+    };
+    let mut all = meant.iter().filter_map(found);
+    let first = all.next()?;
+    Some(Match { count: first.count + all.map(|found| found.count).sum::<u64>(), ..first })
+}
+
+impl Only {
+    /// Whether a text of an event is looked at.
+    pub(crate) fn takes(&self, event: &TranscriptEvent, text: &Text<'_>) -> bool {
+        self.takes_kind(kind_of(event, text)) && self.takes_tool_of(event, text)
+    }
+
+    fn takes_tool_of(&self, event: &TranscriptEvent, text: &Text<'_>) -> bool {
+        if self.tools.is_empty() {
+            return true;
+        }
+        match (event, block_of(event, text)) {
+            (TranscriptEvent::ToolResult(result), _) => self.takes_tool(&result.tool),
+            (_, Some(Block::ToolCall(call))) => self.takes_tool(&call.name),
+            _ => false,
+        }
+    }
+}
+
+fn kind_of(event: &TranscriptEvent, text: &Text<'_>) -> TextKind {
+    match (event, block_of(event, text)) {
+        (TranscriptEvent::Message(_), Some(Block::Thinking(_))) => TextKind::Thinking,
+        (TranscriptEvent::Message(_), Some(Block::ToolCall(_))) => TextKind::ToolCall,
+        (TranscriptEvent::Message(message), _) => match message.author {
+            Author::User => TextKind::User,
+            Author::Agent => TextKind::Agent,
+            Author::System => TextKind::System,
+            Author::Trigger => TextKind::Trigger,
+        },
+        (TranscriptEvent::ToolResult(_), _) => TextKind::ToolResult,
+        (TranscriptEvent::ErrorNoted(_) | TranscriptEvent::Unreadable(_) | TranscriptEvent::Lost(_), _) => {
+            TextKind::Error
+        }
+    }
+}
+
+/// The block of an event that a text is.
+pub(crate) fn block_of<'a>(event: &'a TranscriptEvent, text: &Text<'_>) -> Option<&'a Block> {
+    let blocks = match event {
+        TranscriptEvent::Message(message) => &message.blocks,
+        TranscriptEvent::ToolResult(result) => &result.blocks,
+        _ => return None,
+    };
+    blocks.get(text.index as usize)
+}
