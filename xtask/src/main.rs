@@ -4,6 +4,7 @@
 mod bench;
 mod ci;
 mod corpus;
+mod reference;
 mod replay;
 mod store_fixture;
 mod storm;
@@ -29,6 +30,8 @@ enum Command {
     Bench(bench::Arguments),
     /// Kills a writer again and again, and checks that nothing it acknowledged is lost.
     Storm(storm::Arguments),
+    /// Writes the reference session, which is the same in every run, as long as one wants.
+    FixtureSession(reference::Arguments),
     /// Writes the small store that is kept in fixtures/stores anew.
     StoreFixture,
     /// Writes the table of models' windows anew, from a public table.
@@ -44,6 +47,7 @@ fn main() -> ExitCode {
         Command::Tidy => tidy::run(),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Storm(arguments) => storm::run(&arguments),
+        Command::FixtureSession(arguments) => reference::run(&arguments),
         Command::StoreFixture => store_fixture::run(),
         Command::Windows(arguments) => windows::run(&arguments),
         Command::Ci => ci::run(),

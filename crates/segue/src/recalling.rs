@@ -58,7 +58,7 @@ impl Reader {
                 Ok(Chain::of_sessions([session]))
             }
             Where::Chain(session) => self.chain(session),
-            Where::WithTasks(session) => self.with_tasks(self.chain(session)?),
+            Where::WithTasks(session) => self.with_tasks(&self.chain(session)?),
             Where::Everywhere => {
                 // A search that goes on takes in the sessions that were there when it began, and no later ones.
                 let before = match cursor {
@@ -72,7 +72,7 @@ impl Reader {
     }
 
     /// Adds the sessions of the tasks that were delegated from those of a chain, at most [`TASKS_SEARCHED_MAX`].
-    fn with_tasks(&self, chain: Chain) -> Result<Chain, Error> {
+    fn with_tasks(&self, chain: &Chain) -> Result<Chain, Error> {
         let mut links = chain.links().to_vec();
         let mut known: BTreeSet<SessionId> = chain.sessions().collect();
         let mut next = 0;

@@ -28,13 +28,9 @@ pub(crate) struct FoundCall {
 }
 
 /// Notes at each hit that is a tool call what became of it within [`LATER_EVENTS_MAX`] events.
-pub(crate) fn look_later(
-    log: &dyn EventLog,
-    calls: Vec<FoundCall>,
-    hits: &mut [Hit],
-) -> Result<(), LogError> {
+pub(crate) fn look_later(log: &dyn EventLog, calls: &[FoundCall], hits: &mut [Hit]) -> Result<(), LogError> {
     let mut threads: BTreeMap<SessionId, Vec<Watched>> = BTreeMap::new();
-    for found in &calls {
+    for found in calls {
         threads.entry(found.thread).or_default().push(Watched::new(found));
     }
     for (thread, mut watched) in threads {

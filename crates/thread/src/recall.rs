@@ -286,7 +286,7 @@ impl Walk<'_> {
 
     fn finish(self, chain: &Chain) -> Result<Answer, LogError> {
         let Self { log, query, mut answer, calls, .. } = self;
-        look_later(log, calls, &mut answer.hits)?;
+        look_later(log, &calls, &mut answer.hits)?;
         let coverage = &mut answer.coverage;
         coverage.threads_searched = match &answer.cursor {
             Some(_) if query.order() == Order::OldestFirst => 0,
