@@ -6,6 +6,7 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
 use crate::import::{ImportProgress, ImportedLine};
+use crate::note::{NoteGiven, NoteTaken, NudgeSent};
 use crate::plan::Plan;
 use crate::receipt::Receipt;
 use crate::run::{
@@ -135,6 +136,12 @@ events! {
     ImportedLine(ImportedLine) = 80 v 1;
     /// How far a source was read.
     ImportProgress(ImportProgress) = 81 v 1;
+    /// A note was taken when a context was compacted.
+    NoteTaken(NoteTaken) = 97 v 1;
+    /// A note was given to an agent.
+    NoteGiven(NoteGiven) = 98 v 1;
+    /// A harness was told to let the agent go on.
+    NudgeSent(NudgeSent) = 99 v 1;
 }
 
 /// The number of an event's kind: an explicit constant, never an enum's position.

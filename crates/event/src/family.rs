@@ -5,9 +5,9 @@
 
 use crate::{
     ChildDelegated, Edge, ErrorNoted, Event, ImportProgress, ImportedLine, Kind, LeaseTaken, Lost, Message,
-    MessageQueued, ModelOverride, ObligationsAsked, Plan, QueuedMessageTaken, Receipt, ResultReturned,
-    RunEnded, RunQueued, RunStarted, RunWaiting, SessionDescribed, SessionStarted, SessionTitled, ToolResult,
-    Unreadable, WentBack,
+    MessageQueued, ModelOverride, NoteGiven, NoteTaken, NudgeSent, ObligationsAsked, Plan,
+    QueuedMessageTaken, Receipt, ResultReturned, RunEnded, RunQueued, RunStarted, RunWaiting,
+    SessionDescribed, SessionStarted, SessionTitled, ToolResult, Unreadable, WentBack,
 };
 
 /// A subset of the events.
@@ -250,6 +250,18 @@ family!(
     }
 );
 
+family!(
+    /// What was in progress when contexts were compacted, and what became of those notes.
+    NoteEvent {
+        /// A note was taken.
+        NoteTaken(NoteTaken),
+        /// A note was given to an agent.
+        NoteGiven(NoteGiven),
+        /// A harness was told to let the agent go on.
+        NudgeSent(NudgeSent),
+    }
+);
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -263,7 +275,8 @@ mod tests {
                 || PlanEvent::accepts(*kind)
                 || RunEvent::accepts(*kind)
                 || ReceiptEvent::accepts(*kind)
-                || ImportEvent::accepts(*kind);
+                || ImportEvent::accepts(*kind)
+                || NoteEvent::accepts(*kind);
             assert!(belongs, "{name} belongs to no family");
         }
     }

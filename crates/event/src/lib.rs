@@ -21,6 +21,7 @@ mod header;
 mod id;
 mod import;
 mod manifest;
+mod note;
 mod number;
 mod plan;
 mod raw;
@@ -39,8 +40,8 @@ pub use content::{
 pub use edge::{Delegation, Edge, EdgeKind, EventRef, Handover, Initiator, Reason, Transition};
 pub use event::{Event, Kind, Opaque, SchemaVersion};
 pub use family::{
-    ContinuationEvent, Family, ImportEvent, KindSet, PlanEvent, ReceiptEvent, RunEvent, SessionEvent,
-    TranscriptEvent,
+    ContinuationEvent, Family, ImportEvent, KindSet, NoteEvent, PlanEvent, ReceiptEvent, RunEvent,
+    SessionEvent, TranscriptEvent,
 };
 pub use fold::Fold;
 pub use header::{EventHeader, HEADER_BYTES};
@@ -50,6 +51,7 @@ pub use manifest::{
     ByteRange, Cut, Digest, Handoff, Included, Manifest, Omitted, OmittedItem, PlanTransfer, ProjectionPart,
     Recommended, Source, SourceTarget, WhyOmitted, WhyRecommended,
 };
+pub use note::{CompactionReason, NoteBody, NoteGiven, NoteTaken, NudgeSent};
 pub use number::{Position, Seq, SeqRange};
 pub use plan::{Plan, PlanStep, StepStatus};
 pub use raw::{Prepared, RawEvent, Recorded};

@@ -26,6 +26,15 @@ impl Timestamp {
         text.parse().ok().map(|time: jiff::Timestamp| Self::utc_micros(time.as_microsecond()))
     }
 
+    /// RFC 3339 on the writer's clock, in whole seconds, with its offset, such as `2026-01-31T10:30:00+01:00`.
+    ///
+    /// In UTC where there is no such offset; a time outside the years -9999 to 9999 as in [`Display`](fmt::Display).
+    pub fn to_local_string(self) -> String {
+        let Ok(time) = jiff::Timestamp::from_microsecond(self.micros) else { return self.to_string() };
+        let offset = jiff::tz::Offset::from_seconds(i32::from(self.offset_minutes) * 60);
+        format!("{:.0}", time.display_with_offset(offset.unwrap_or(jiff::tz::Offset::UTC)))
+    }
+
     /// Whole milliseconds since 1970; 0 for earlier times.
     pub fn unix_millis(self) -> u64 {
         u64::try_from(self.micros.div_euclid(1_000)).unwrap_or(0)
@@ -64,5 +73,19 @@ mod tests {
         }
         assert_eq!(Timestamp::parse("1970-01-01T01:00:00+01:00"), Some(Timestamp::default()));
         assert_eq!(Timestamp::parse("yesterday"), None);
+    }
+
+    #[test]
+    fn local_times_have_their_offset() {
+        let cases = [
+            (0, 60, "1970-01-01T01:00:00+01:00"),
+            (0, -150, "1969-12-31T21:30:00-02:30"),
+            (951_782_400_999_999, 0, "2000-02-29T00:00:00+00:00"),
+            (0, i16::MAX, "1970-01-01T00:00:00+00:00"),
+            (i64::MAX, 60, "9223372036854775807 µs"),
+        ];
+        for (micros, offset_minutes, text) in cases {
+            assert_eq!(Timestamp { micros, offset_minutes }.to_local_string(), text);
+        }
     }
 }

@@ -111,6 +111,9 @@ fn show_event(raw: &RawEvent) -> Result<String, LogError> {
         Event::Receipt(body) => to_json(body),
         Event::ImportedLine(line) => Value::String(String::from_utf8_lossy(&line.bytes).into_owned()),
         Event::ImportProgress(body) => to_json(body),
+        Event::NoteTaken(body) => to_json(body),
+        Event::NoteGiven(body) => to_json(body),
+        Event::NudgeSent(body) => to_json(body),
         Event::Opaque(_) => Value::Null,
     };
     let header = raw.header;

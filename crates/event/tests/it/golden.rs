@@ -6,16 +6,17 @@
 use std::collections::BTreeMap;
 
 use segue_event::{
-    AgentId, Attachment, Author, BlobId, Block, ByteRange, CallRef, CallSite, ChildDelegated, ContinuationId,
-    Continued, Cut, Digest, Edge, ErrorNoted, Event, EventHash, EventRef, Handoff, Handover, Hole,
-    ImportProgress, ImportSource, ImportedLine, Included, Initiator, Kind, Lane, LeaseTaken, LineNumber,
-    Lost, LostEvent, Manifest, Message, MessageOrigin, MessageQueued, ModelName, ModelOverride,
-    ObligationsAsked, Omitted, OmittedItem, Plan, PlanStep, PlanTransfer, Position, Prepared, ProjectionPart,
-    Provenance, QueuedMessageTaken, Reason, Receipt, Recommended, ResultReturned, ResultStatus, Role,
-    RunEnded, RunId, RunOutcome, RunQueued, RunStarted, RunWaiting, Seq, SeqRange, SessionDescribed,
-    SessionId, SessionStarted, SessionTitled, Source, SourceKind, SourceTarget, StepStatus, TakenTo,
-    Thinking, Timestamp, Title, TitleSource, ToolCall, ToolResult, Touched, TranscriptReceipt, Transition,
-    Unreadable, Usage, WentBack, WhyOmitted, WhyRecommended, chain,
+    AgentId, Attachment, Author, BlobId, Block, ByteRange, CallRef, CallSite, ChildDelegated,
+    CompactionReason, ContinuationId, Continued, Cut, Digest, Edge, ErrorNoted, Event, EventHash, EventRef,
+    Handoff, Handover, Hole, ImportProgress, ImportSource, ImportedLine, Included, Initiator, Kind, Lane,
+    LeaseTaken, LineNumber, Lost, LostEvent, Manifest, Message, MessageOrigin, MessageQueued, ModelName,
+    ModelOverride, NoteBody, NoteGiven, NoteTaken, NudgeSent, ObligationsAsked, Omitted, OmittedItem, Plan,
+    PlanStep, PlanTransfer, Position, Prepared, ProjectionPart, Provenance, QueuedMessageTaken, Reason,
+    Receipt, Recommended, ResultReturned, ResultStatus, Role, RunEnded, RunId, RunOutcome, RunQueued,
+    RunStarted, RunWaiting, Seq, SeqRange, SessionDescribed, SessionId, SessionStarted, SessionTitled,
+    Source, SourceKind, SourceTarget, StepStatus, TakenTo, Thinking, Timestamp, Title, TitleSource, ToolCall,
+    ToolResult, Touched, TranscriptReceipt, Transition, Unreadable, Usage, WentBack, WhyOmitted,
+    WhyRecommended, chain,
 };
 
 fn seq(number: u64) -> Seq {
@@ -195,7 +196,20 @@ fn lost() -> Lost {
     }
 }
 
+fn note_taken() -> NoteTaken {
+    NoteTaken {
+        compaction: "c1".to_owned(),
+        reason: CompactionReason::Threshold,
+        body: NoteBody::Bullets { bullets: vec!["tests".to_owned()], messages: vec![seq(3), seq(300)] },
+        replaces: Some(seq(4)),
+    }
+}
+
 fn one_of_each() -> Vec<Event> {
+    [most(), notes()].concat()
+}
+
+fn most() -> Vec<Event> {
     let call = CallRef { site: Some(CallSite { message: seq(3), block: 2 }), provider_id: "c1".to_owned() };
     vec![
         started().into(),
@@ -262,6 +276,15 @@ fn one_of_each() -> Vec<Event> {
         }
         .into(),
         ImportProgress { path: "a.jsonl".to_owned(), lines: 4, prefix: Digest::of(b"all") }.into(),
+    ]
+}
+
+fn notes() -> Vec<Event> {
+    let note = EventRef { seq: seq(3), event: EventHash::from_bytes([8; 32]) };
+    vec![
+        note_taken().into(),
+        NoteGiven { session: session(2), note, run: Some(run()) }.into(),
+        NudgeSent { compaction: "c1".to_owned(), text: "Go".to_owned(), after: Some(seq(2)) }.into(),
     ]
 }
 

@@ -4,11 +4,12 @@ use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use segue::event::{
-    AgentId, Attachment, BlobId, ByteRange, CallRef, ChildDelegated, ContinuationId, Continued, Digest,
-    Event, EventHash, Hole, ImportProgress, ImportedLine, Kind, Lane, LeaseTaken, LineNumber, Lost,
-    LostEvent, MessageQueued, ModelName, ModelOverride, ObligationsAsked, QueuedMessageTaken, Receipt,
-    ResultReturned, RunEnded, RunId, RunOutcome, RunQueued, RunStarted, RunWaiting, Seq, SessionId,
-    SessionStarted, TakenTo, TranscriptReceipt, Unreadable, WentBack,
+    AgentId, Attachment, BlobId, ByteRange, CallRef, ChildDelegated, CompactionReason, ContinuationId,
+    Continued, Digest, Event, EventHash, EventRef, Hole, ImportProgress, ImportedLine, Kind, Lane,
+    LeaseTaken, LineNumber, Lost, LostEvent, MessageQueued, ModelName, ModelOverride, NoteBody, NoteGiven,
+    NoteTaken, NudgeSent, ObligationsAsked, QueuedMessageTaken, Receipt, ResultReturned, RunEnded, RunId,
+    RunOutcome, RunQueued, RunStarted, RunWaiting, Seq, SessionId, SessionStarted, TakenTo,
+    TranscriptReceipt, Unreadable, WentBack,
 };
 
 use super::{event, hostile_text, message, plan, title};
@@ -25,6 +26,7 @@ pub fn event_of_any_kind() -> impl Strategy<Value = Event> {
         2 => damage(),
         1 => receipt().prop_map(Event::from),
         2 => import_event(),
+        2 => note_event(),
     ]
 }
 
@@ -164,6 +166,24 @@ fn import_event() -> impl Strategy<Value = Event> {
     let progress = (hostile_text(), any::<u64>(), digest())
         .prop_map(|(path, lines, prefix)| ImportProgress { path, lines, prefix }.into());
     prop_oneof![line, progress]
+}
+
+/// An event about handoff notes.
+fn note_event() -> impl Strategy<Value = Event> {
+    let reason = prop::sample::select(&CompactionReason::ALL[..]);
+    let bullets = (vec(hostile_text(), 0..3), vec(seq(), 0..3))
+        .prop_map(|(bullets, messages)| NoteBody::Bullets { bullets, messages });
+    let body = prop_oneof![bullets, hostile_text().prop_map(NoteBody::Summary)];
+    let taken =
+        (hostile_text(), reason, body, option::of(seq())).prop_map(|(compaction, reason, body, replaces)| {
+            NoteTaken { compaction, reason, body, replaces }.into()
+        });
+    let given = (session(), seq(), hash(), option::of(run())).prop_map(|(session, seq, event, run)| {
+        NoteGiven { session, note: EventRef { seq, event }, run }.into()
+    });
+    let nudge = (hostile_text(), hostile_text(), option::of(seq()))
+        .prop_map(|(compaction, text, after)| NudgeSent { compaction, text, after }.into());
+    prop_oneof![taken, given, nudge]
 }
 
 fn model_override() -> impl Strategy<Value = ModelOverride> {
