@@ -7,10 +7,13 @@
 //! [`session_status`], [`missing_attachments`], [`obligations`], in this order. Once for all: what a continuation is ([`SYSTEM_PART`]) and the contract of the
 //! verb ([`continue_session`]) and of the other built-in tools ([`tools`]).
 //!
+//! For agents whose harness compacts their context, [`handoff_note`]: what was in progress, told once.
+//!
 //! Pure functions on values; nothing here does I/O.
 
 mod blocks;
 mod contract;
+pub mod handoff_note;
 mod meter;
 mod prompt;
 pub mod tools;
