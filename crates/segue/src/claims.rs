@@ -1,6 +1,6 @@
 //! The keys that make things happen once.
 
-use segue_event::{Initiator, SessionId};
+use segue_event::{Initiator, Seq, SessionId};
 use segue_log::{ClaimKey, LogError};
 
 /// Taken by the continuation of a session for one initiator.
@@ -26,6 +26,30 @@ pub(crate) fn successor(predecessor: SessionId, number: usize) -> Result<ClaimKe
 /// Taken by the task that one initiator gave away.
 pub(crate) fn delegation(parent: SessionId, initiator: &Initiator) -> Result<ClaimKey, LogError> {
     ClaimKey::new(format!("delegation/{parent}/{}", digest(initiator).to_hex()))
+}
+
+/// Taken by the note of a compaction.
+pub(crate) fn note(session: SessionId, compaction: &str) -> Result<ClaimKey, LogError> {
+    of_compaction("note", session, compaction)
+}
+
+/// Taken by the note that holds a harness's summary of a compaction.
+pub(crate) fn summary_note(session: SessionId, compaction: &str) -> Result<ClaimKey, LogError> {
+    of_compaction("summary-note", session, compaction)
+}
+
+/// Taken by whoever is given the note of a compaction.
+pub(crate) fn note_given(session: SessionId, compaction: &str) -> Result<ClaimKey, LogError> {
+    of_compaction("note-given", session, compaction)
+}
+
+fn of_compaction(what: &str, session: SessionId, compaction: &str) -> Result<ClaimKey, LogError> {
+    ClaimKey::new(format!("{what}/{session}/{}", blake3::hash(compaction.as_bytes()).to_hex()))
+}
+
+/// Taken by the one nudge that follows a word of the user; 0 stands for the time before the first one.
+pub(crate) fn nudge(session: SessionId, word: Option<Seq>) -> Result<ClaimKey, LogError> {
+    ClaimKey::new(format!("nudge/{session}/{}", word.map_or(0, Seq::get)))
 }
 
 fn digest(initiator: &Initiator) -> blake3::Hash {

@@ -1,5 +1,7 @@
 //! What can go wrong with a workspace.
 
+use std::path::PathBuf;
+
 use segue_event::{CallSite, ContinuationId, RunId, Seq, SessionId};
 use segue_log::{FORKS_MAX, LogError, LogErrorKind};
 use segue_thread::{ThreadError, ThreadErrorKind};
@@ -39,6 +41,8 @@ pub enum ErrorKind {
     ResultsAwaited,
     /// No call that is open stands there.
     NoSuchCall,
+    /// A file of handoff notes could not be read or written.
+    HandoffFile,
     /// Reading failed, as the thread crate has it.
     Thread(ThreadErrorKind),
     /// The log failed, as the log crate has it.
@@ -75,6 +79,8 @@ pub(crate) enum Detail {
     ResultsAwaited(RunId),
     #[error("no open call stands at message {} block {}", .0.message, .0.block)]
     NoSuchCall(CallSite),
+    #[error("{}: {_1}", .0.display())]
+    HandoffFile(PathBuf, #[source] std::io::Error),
     #[error(transparent)]
     Thread(ThreadError),
     #[error(transparent)]
@@ -98,6 +104,7 @@ impl Error {
             Detail::NotLeaseHolder(_) => ErrorKind::NotLeaseHolder,
             Detail::ResultsAwaited(_) => ErrorKind::ResultsAwaited,
             Detail::NoSuchCall(_) => ErrorKind::NoSuchCall,
+            Detail::HandoffFile(..) => ErrorKind::HandoffFile,
             Detail::Thread(error) => match (error.kind(), error.as_log_error()) {
                 (ThreadErrorKind::SessionNotFound, _) => ErrorKind::SessionNotFound,
                 (_, Some(error)) => ErrorKind::Log(error.kind()),

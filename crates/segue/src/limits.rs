@@ -12,6 +12,9 @@ pub const READ_BYTES_MAX: usize = 64 * 1_024;
 /// How often a commit is tried anew because somebody else wrote to the session meanwhile.
 pub const TRIES_MAX: u32 = 64;
 
+/// Through how many sessions that one goes on from a note is looked for.
+pub const NOTE_ANCESTORS_MAX: usize = 64;
+
 /// How many of a session's newest events tell what of it is worth citing.
 pub const LOOK_BACK_EVENTS: u64 = 4_096;
 

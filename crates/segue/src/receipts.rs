@@ -105,11 +105,12 @@ impl Workspace {
             || ToolContract { name: String::new(), description: String::new(), parameters: String::new() };
         let tool =
             |digest| part(digest).map(|bytes| serde_json::from_slice(&bytes).unwrap_or_else(|_| empty()));
+        let around = Surroundings::of(self, known, receipt.run, receipt.window_tokens)?;
         Ok(Prompt {
             system: receipt.system.iter().map(text).collect::<Result<_, LogError>>()?,
             tools: receipt.tools.iter().map(tool).collect::<Result<_, LogError>>()?,
             transcript: known.transcript.clone(),
-            blocks: blocks(known, &Surroundings::of(self, known, receipt.window_tokens)?, receipt.run),
+            blocks: blocks(known, &around, receipt.run),
         })
     }
 }

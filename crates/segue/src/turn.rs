@@ -7,6 +7,7 @@
 
 mod builtin;
 mod known;
+mod noted;
 mod obligations;
 mod step;
 
@@ -25,7 +26,7 @@ use segue_prompt::{
 use crate::error::Detail;
 use crate::limits::{ATTEMPTS_MAX, TRIES_MAX};
 use crate::sending::{given_up, taken_messages};
-use crate::{Asker, Error, Outcome, Said, ToolCaller, Workspace};
+use crate::{Asker, Error, Note, Outcome, Said, ToolCaller, Workspace};
 pub(crate) use known::Known;
 use obligations::TaskResults;
 pub(crate) use obligations::{Surroundings, blocks};
@@ -41,6 +42,8 @@ pub struct Turn<'w> {
     known: Known,
     phase: Phase,
     check: Option<ResultCheck<'w>>,
+    /// The note of the session that this one goes on from, while it has none of its own.
+    inherited: Option<Note>,
 }
 
 /// Whether a JSON value fits a JSON Schema, both as text; the error says to the model what does not.
@@ -85,6 +88,7 @@ impl Workspace {
                 known,
                 phase: Phase::Ready,
                 check: None,
+                inherited: self.inherited_note(session)?,
             };
             match turn.start() {
                 Ok(()) => return Ok(Some(turn)),
@@ -149,13 +153,15 @@ impl Turn<'_> {
 
     /// What the model is to be given now. Its receipt is recorded, and durable with whatever is recorded next.
     ///
-    /// Messages that came while the run was at work are taken into the transcript first.
+    /// Messages that came while the run was at work are taken into the transcript first. A note of what was in progress
+    /// when the context was compacted stands at the end of the prompts of the run that answers the user's next message.
     ///
     /// # Errors
     /// If the turn is over, waits for results of tools, or was taken from it; or the log failed.
     pub fn prompt(&mut self) -> Result<Prompt, Error> {
         self.check_ready()?;
         self.take_waiting_messages()?;
+        self.be_given_note()?;
         let prompt = self.render()?;
         let about = ReceiptFor {
             run: self.run,
@@ -292,7 +298,7 @@ impl Turn<'_> {
     }
 
     fn render(&self) -> Result<Prompt, Error> {
-        let around = Surroundings::of(self.workspace, &self.known, self.setup.window_tokens)?;
+        let around = Surroundings::of(self.workspace, &self.known, self.run, self.setup.window_tokens)?;
         let mut system = self.setup.system.clone();
         system.push(SYSTEM_PART.to_owned());
         Ok(Prompt {

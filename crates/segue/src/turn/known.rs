@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use crate::notes::NoteBoard;
 use segue_continuation::{RunState, SessionState, StateEvent};
 use segue_event::{
-    Event, Fold as _, KindSet, Message, Position, RawEvent, Recorded, Role, RunId, Seq, SeqRange, SessionId,
-    Usage,
+    Event, Fold as _, KindSet, Message, NoteEvent, NoteGiven, Position, RawEvent, Recorded, Role, RunId, Seq,
+    SeqRange, SessionId, Usage,
 };
 use segue_log::{Direction, EventLog, Head, LogError, read_through};
 use segue_prompt::{PromptEvent, PromptMessage, TranscriptBuilder, TranscriptDigest};
@@ -24,6 +25,8 @@ pub(crate) struct Known {
     pub(crate) digest: TranscriptDigest,
     /// The counts of the newest assistant's message that has some.
     pub(crate) usage: Option<Usage>,
+    /// The notes of the session itself.
+    pub(crate) notes: NoteBoard,
     builder: TranscriptBuilder,
 }
 
@@ -67,6 +70,7 @@ impl Known {
             transcript: Vec::new(),
             digest: TranscriptDigest::default(),
             usage: None,
+            notes: NoteBoard::default(),
             builder: TranscriptBuilder::default(),
         })
     }
@@ -90,11 +94,14 @@ impl Known {
             Some(first) if first.session != self.state.session => {
                 if let Some(state) = SessionState::started(first) {
                     self.state = state;
+                    // The other's notes are given there.
+                    self.notes = NoteBoard::default();
                 }
             }
             Some(recorded) => self.state.apply(&recorded),
             None => {}
         }
+        self.notes.apply(&recorded);
         if let Event::Message(Message { role: Role::Assistant, usage: Some(usage), .. }) = &recorded.event {
             self.usage = Some(*usage);
         }
@@ -115,6 +122,13 @@ impl Known {
         self.state.runs.get(&run)
     }
 
+    /// The note that the prompts of a run show. A run that is tried again for the same message has another id.
+    pub(crate) fn note_for(&self, run: RunId) -> Option<&NoteGiven> {
+        let trigger = |run| self.run(run).map(|run| run.trigger);
+        self.notes
+            .given_to(|given| given == run || (trigger(given).is_some() && trigger(given) == trigger(run)))
+    }
+
     /// The last words of the agent, for whoever delegated its run.
     pub(crate) fn last_words(&self) -> String {
         let last =
@@ -133,7 +147,8 @@ fn wanted(
     session: SessionId,
     range: SeqRange,
 ) -> Result<impl Iterator<Item = Result<RawEvent, LogError>>, LogError> {
-    let kinds = KindSet::of::<StateEvent>().union(KindSet::of::<PromptEvent>());
+    let kinds =
+        KindSet::of::<StateEvent>().union(KindSet::of::<PromptEvent>()).union(KindSet::of::<NoteEvent>());
     read_through(log, session, range, Direction::Forward, kinds)
 }
 

@@ -2,8 +2,9 @@
 
 use segue_continuation::{PlanSituation, RunState};
 use segue_event::{
-    Author, Edge, Event, Message, ObligationsAsked, Role, RunEnded, RunId, RunOutcome, RunWaiting,
+    Author, Edge, Event, Message, NoteBody, ObligationsAsked, Role, RunEnded, RunId, RunOutcome, RunWaiting,
 };
+use segue_prompt::handoff_note::compaction_handoff;
 use segue_prompt::{
     Due, MissingAttachment, Owed, TaskResult, context_usage, delegated_result, missing_attachments,
     obligations, plan_state, session_status,
@@ -13,6 +14,7 @@ use super::{Known, Phase, Step, Turn, meter};
 use crate::Error;
 use crate::error::Detail;
 use crate::limits::{REMINDERS_MAX, TRIES_MAX};
+use crate::notes::body_of_note;
 use crate::successors::{successors, successors_before};
 
 /// Whether the verb is available to a run: it was neither delegated nor does it owe a typed result.
@@ -26,6 +28,8 @@ pub(crate) struct Surroundings {
     pub(crate) edges: Vec<Edge>,
     /// The attachments whose bytes are not there.
     pub(crate) missing: Vec<MissingAttachment>,
+    /// The note that was given to the run.
+    pub(crate) note: Option<NoteBody>,
     /// How many tokens the model takes.
     pub(crate) window_tokens: Option<u64>,
 }
@@ -34,17 +38,19 @@ impl Surroundings {
     pub(crate) fn of(
         workspace: &crate::Workspace,
         known: &Known,
+        run: RunId,
         window_tokens: Option<u64>,
     ) -> Result<Self, segue_log::LogError> {
         let edges = edges_up_to(workspace, known)?;
         let missing = workspace.missing_in(known.transcript.iter().map(AsRef::as_ref))?;
-        Ok(Self { edges, missing, window_tokens })
+        let given = known.note_for(run).map(|given| body_of_note(&*workspace.log, given));
+        Ok(Self { edges, missing, note: given.transpose()?.flatten(), window_tokens })
     }
 }
 
 /// The blocks at the end of a prompt.
 pub(crate) fn blocks(known: &Known, around: &Surroundings, run: RunId) -> Vec<String> {
-    let Surroundings { edges, missing, window_tokens } = around;
+    let Surroundings { edges, missing, note, window_tokens } = around;
     let state = &known.state;
     let mut blocks = Vec::new();
     if let Some((_, plan)) = &state.plan
@@ -62,6 +68,7 @@ pub(crate) fn blocks(known: &Known, around: &Surroundings, run: RunId) -> Vec<St
     if known.run(run).is_some_and(|run| run.asked > 0) {
         blocks.push(obligations(owed(known, edges, run)));
     }
+    blocks.extend(note.as_ref().map(compaction_handoff));
     blocks.retain(|block| !block.is_empty());
     blocks
 }

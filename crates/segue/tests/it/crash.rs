@@ -25,7 +25,7 @@ use crate::desk::{HANDOFF, events, session};
 
 /// When a host is gone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Gone {
+pub(crate) enum Gone {
     /// Nothing of the commit is written.
     BeforeCommit,
     /// The commit is written, and nobody is told.
@@ -33,7 +33,7 @@ enum Gone {
 }
 
 /// A log whose process is killed at a commit.
-struct Mortal {
+pub(crate) struct Mortal {
     log: Arc<dyn EventLog>,
     commits_left: AtomicUsize,
     gone: Gone,
@@ -41,6 +41,11 @@ struct Mortal {
 }
 
 impl Mortal {
+    /// A host on a log that is gone with its next commit but so many.
+    pub(crate) fn after(commits: usize, gone: Gone, log: Arc<dyn EventLog>) -> Self {
+        Self { log, commits_left: AtomicUsize::new(commits), gone, is_dead: AtomicBool::new(false) }
+    }
+
     fn check(&self) -> Result<(), LogError> {
         if self.is_dead.load(Ordering::SeqCst) { Err(LogError::read_only("killed")) } else { Ok(()) }
     }
@@ -218,12 +223,7 @@ fn wherever_a_host_is_gone_there_is_one_successor_and_it_answers() {
         for commits in 0.. {
             let log: Arc<dyn EventLog> = Arc::new(MemoryLog::new());
             let (workspace, first) = asked(&log);
-            let mortal = Mortal {
-                log: Arc::clone(&log),
-                commits_left: AtomicUsize::new(commits),
-                gone,
-                is_dead: AtomicBool::new(false),
-            };
+            let mortal = Mortal::after(commits, gone, Arc::clone(&log));
             let survived = host(Arc::new(mortal), "mortal").is_ok();
             host(log, "next").unwrap();
             check(&workspace, first, &format!("{gone:?} {commits}"));
@@ -308,13 +308,8 @@ fn processes_that_race_and_are_killed_make_one_successor_each_time() {
 fn no_prompt_is_given_out_with_a_call_whose_result_could_not_be_recorded() {
     let log: Arc<dyn EventLog> = Arc::new(MemoryLog::new());
     let (_, first) = asked(&log);
-    let mortal = Mortal {
-        log,
-        // The run is started, and what the model said recorded.
-        commits_left: AtomicUsize::new(2),
-        gone: Gone::BeforeCommit,
-        is_dead: AtomicBool::new(false),
-    };
+    // The run is started, and what the model said recorded.
+    let mortal = Mortal::after(2, Gone::BeforeCommit, log);
     let workspace = Workspace::with_options(Arc::new(mortal), SystemHost, Options::default());
     let mut turn = workspace.turn(first, &setup("a")).unwrap().unwrap();
     turn.record(Said::default().call("c", "continue_session", HANDOFF)).unwrap_err();
