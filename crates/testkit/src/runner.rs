@@ -6,16 +6,18 @@ use std::sync::Arc;
 
 use segue::continuation::Batch;
 use segue::event::{
-    AgentId, Author, Block, CallRef, CallSite, Lane, Message, Plan, PlanStep, Recommended, ResultStatus,
-    Role, RunEnded, RunId, RunOutcome, RunQueued, RunStarted, Seq, SeqRange, SessionId, SourceTarget,
-    Thinking, Title, TitleSource, ToolCall, ToolResult, Touched, Usage,
+    AgentId, Author, Block, CallRef, CallSite, CompactionReason, Lane, Message, Plan, PlanStep, Recommended,
+    ResultStatus, Role, RunEnded, RunId, RunOutcome, RunQueued, RunStarted, Seq, SeqRange, SessionId,
+    SourceTarget, Thinking, Title, TitleSource, ToolCall, ToolResult, Touched, Usage,
 };
 use segue::log::EventLog;
 use segue::projection::{AuditedSource, Estimate};
 use segue::prompt::Prompt;
+use segue::prompt::handoff_note::{HandoffSettings, Resume, Retry};
 use segue::thread::Budget;
 use segue::{
-    Asker, Host as _, NewSession, Options, Outcome, Preview, Scope, Task, ToolCaller, Where, Workspace,
+    Asker, Compaction, Host as _, NewSession, Options, Outcome, Preview, Scope, Task, ToolCaller, Where,
+    Workspace,
 };
 use serde_json::Value;
 
@@ -127,6 +129,7 @@ impl Run {
             Step::Recall { session, text } => self.recall(session, text),
             Step::Recommend { session } => self.recommend(session),
             Step::Audit { session } => self.audit(session),
+            Step::Compact { session, key, reason, summary } => self.compact(session, key, *reason, summary),
             Step::Import { session, file } => {
                 let id = importer.import(&**self.workspace.log(), &self.folder.join(file))?;
                 self.sessions.insert(session.clone(), id);
@@ -371,6 +374,27 @@ impl Run {
         let lines = audited.audit.sources().iter().map(show_source);
         let sessions = audited.sessions.len();
         self.answers.push(format!("{session}: sources, {sessions} sessions on{}", lines.collect::<String>()));
+        Ok(())
+    }
+
+    fn compact(
+        &mut self,
+        session: &str,
+        key: &str,
+        reason: CompactionReason,
+        summary: &str,
+    ) -> Result<(), String> {
+        let id = self.session(session)?;
+        let compaction = Compaction { key: key.to_owned(), reason, retry: Retry::WillNot };
+        let note = self.workspace.take_note(id, &compaction).map_err(in_words)?;
+        let entry = note.map_or_else(|| "nothing to note".to_owned(), |note| note.entry().render());
+        let settings = HandoffSettings { consolidate_on_compact: !summary.is_empty(), ..Default::default() };
+        let told = self.workspace.follow_up(id, &compaction, &settings).map_err(in_words)?;
+        self.answers.push(format!("{session}: compacted\n{entry}  follow-up: {told:?}"));
+        if told == Resume::Consolidate {
+            let consolidated = self.workspace.consolidate_note(id, &compaction, summary).map_err(in_words)?;
+            self.answers.push(format!("{session}: consolidated\n{}", consolidated.note.entry().render()));
+        }
         Ok(())
     }
 

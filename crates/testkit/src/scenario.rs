@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use segue::event::Seq;
+use segue::event::{CompactionReason, Seq};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -192,6 +192,18 @@ pub enum Step {
     Audit {
         /// Which session.
         session: String,
+    },
+    /// A harness compacts the context of a session: a note is taken, and it is asked whether the agent goes on by itself.
+    Compact {
+        /// Which session.
+        session: String,
+        /// The harness's key of the compaction.
+        key: String,
+        /// Why.
+        reason: CompactionReason,
+        /// The harness's summary, if that is to be the note.
+        #[serde(default)]
+        summary: String,
     },
     /// A transcript of another program is imported.
     Import {
