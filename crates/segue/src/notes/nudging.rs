@@ -23,7 +23,8 @@ impl Workspace {
     ///
     /// Between two words of the user one follow-up is told at most, whoever asks, in whatever process; a follow-up that
     /// comes back as a message is no word of the user. Asked again, also for the same compaction, it tells none: a
-    /// follow-up can get lost with the one that was told it, and never comes twice.
+    /// follow-up can get lost with the one that was told it, and never comes twice. Send it with [`Self::send`], in the
+    /// name of the system, or as the harness sends messages.
     ///
     /// # Errors
     /// If there is no such session, it kept changing, or the log failed.
@@ -51,11 +52,13 @@ impl Workspace {
         let Compaction { key, reason, retry } = compaction;
         let told = resume(settings, Compacted { reason: *reason, retry: *retry, nudge }, &bullets);
         let Some(text) = told.text() else { return Ok(told) };
+        let once = claims::nudge(session, word)?;
+        if self.log.claimed(&once)?.is_some() {
+            return Ok(Resume::No);
+        }
         let sent = NudgeSent { compaction: key.clone(), text: text.to_owned(), after: word };
         let events = vec![NewEvent::new(self.host.now(), sent)];
-        let commit = Commit::new()
-            .append(session, Expected::after(head.seq), events)
-            .claim(claims::nudge(session, word)?);
+        let commit = Commit::new().append(session, Expected::after(head.seq), events).claim(once);
         self.log.commit(commit)?;
         Ok(told)
     }

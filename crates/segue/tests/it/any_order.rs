@@ -1,14 +1,18 @@
 //! Whatever hosts, people and models do in whatever order: prompts that providers take, each the beginning of the
 //! next, and receipts that hold.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
-use segue::event::{Author, Lane, Message, Role, SessionId};
+use segue::event::{
+    Author, CompactionReason, EdgeKind, Event, Lane, Message, Role, Seq, SeqRange, SessionId,
+};
+use segue::log::Direction;
+use segue::prompt::handoff_note::{HandoffSettings, Retry};
 use segue::prompt::{Prompt, PromptContent, PromptRole, ToolContract};
-use segue::{ReceiptVerdict, Said, Scope, Setup, Step, Tasks, ToolOutput, Workspace};
+use segue::{Compaction, ReceiptVerdict, Said, Scope, Setup, Step, Tasks, ToolOutput, Workspace};
 
-use crate::desk::{HANDOFF, person, session, workspace};
+use crate::desk::{HANDOFF, events, person, session, workspace};
 
 /// What somebody does to one of the sessions, which is drawn with it.
 #[derive(Clone, Copy, Debug)]
@@ -18,6 +22,7 @@ enum Act {
     GoBack,
     Continue,
     Retry,
+    Compact,
     Work(Answer),
 }
 
@@ -45,6 +50,7 @@ fn acts() -> impl Strategy<Value = Act> {
         1 => Just(Act::GoBack),
         1 => Just(Act::Continue),
         1 => Just(Act::Retry),
+        2 => Just(Act::Compact),
         6 => prop::sample::select(answers.to_vec()).prop_map(Act::Work),
         3 => calls.prop_map(Act::Work),
     ]
@@ -134,7 +140,7 @@ fn act(workspace: &Workspace, session: SessionId, number: usize, act: Act, seen:
         }
         Act::Fork(at) => {
             let head = workspace.log().head(session).unwrap().unwrap().seq.get();
-            let at = segue::event::Seq::new(at % head + 1).unwrap();
+            let at = Seq::new(at % head + 1).unwrap();
             workspace.fork(session, at, &number.to_string()).unwrap();
         }
         Act::GoBack => drop(workspace.go_back(session, "")),
@@ -147,8 +153,59 @@ fn act(workspace: &Workspace, session: SessionId, number: usize, act: Act, seen:
                 drop(workspace.retry_run(session, *run));
             }
         }
+        Act::Compact => compact(workspace, session, number),
         Act::Work(answer) => work(workspace, session, answer, seen),
     }
+}
+
+/// A harness compacts: a note is taken, now and then its summary takes the place of it, and the agent may be nudged.
+fn compact(workspace: &Workspace, session: SessionId, number: usize) {
+    let reason = CompactionReason::Threshold;
+    let compaction = Compaction { key: number.to_string(), reason, retry: Retry::WillNot };
+    workspace.take_note(session, &compaction).unwrap();
+    if number.is_multiple_of(3) {
+        workspace.consolidate_note(session, &compaction, "a summary").unwrap();
+    }
+    let settings = HandoffSettings { auto_resume_after_threshold_compaction: true, ..Default::default() };
+    if let Some(text) = workspace.follow_up(session, &compaction, &settings).unwrap().text() {
+        let message = Message::text(Role::User, Author::System, text);
+        workspace.send(session, &message, Lane::Interactive).unwrap();
+    }
+}
+
+/// No compaction is given twice, nothing is given to a session that does not go on with the work, and between two
+/// nudges of a session the user said something.
+fn check_notes(workspace: &Workspace) {
+    let mut compactions = BTreeSet::new();
+    for session in sessions(workspace) {
+        let mut is_nudged = false;
+        for event in events(workspace, session) {
+            match event {
+                Event::NoteGiven(given) => {
+                    let note = &events_at(workspace, given.session, given.note.seq);
+                    let Event::NoteTaken(taken) = note else { panic!("{note:?}") };
+                    assert!(compactions.insert((given.session, taken.compaction.clone())), "{given:?}");
+                    assert!(is_in_line(workspace, session, given.session), "{session}: {given:?}");
+                }
+                Event::NudgeSent(_) => assert!(!std::mem::replace(&mut is_nudged, true), "{session}"),
+                Event::Message(message) if message.author == Author::User => is_nudged = false,
+                _ => {}
+            }
+        }
+    }
+}
+
+fn events_at(workspace: &Workspace, session: SessionId, seq: Seq) -> Event {
+    let log = workspace.log();
+    let mut found = log.read(session, SeqRange::one(seq), Direction::Forward).unwrap();
+    found.next().unwrap().unwrap().decode().unwrap().event
+}
+
+/// Whether a session is another one, or was continued from it in however many steps.
+fn is_in_line(workspace: &Workspace, session: SessionId, ancestor: SessionId) -> bool {
+    let state = workspace.reader(Scope::Workspace).state(session).unwrap();
+    let before = || state.edge.filter(|edge| edge.kind() == EdgeKind::Continue).map(|edge| edge.predecessor);
+    session == ancestor || before().is_some_and(|before| is_in_line(workspace, before, ancestor))
 }
 
 fn sessions(workspace: &Workspace) -> Vec<SessionId> {
@@ -190,6 +247,7 @@ proptest! {
                 prop_assert_eq!(rebuilt.verdict, ReceiptVerdict::Same);
             }
         }
+        check_notes(&workspace);
         prop_assert!(workspace.verify(segue::log::Depth::Full, &mut |_| ()).unwrap().is_sound());
     }
 }
