@@ -2,7 +2,7 @@
 //!
 //! Only for agents whose harness compacts; a Segue session never is. A note is made of what the agent said last
 //! ([`bullets_of`]), shown as an entry of a file ([`HandoffFile`]), told to the agent once ([`compaction_handoff`]), and
-//! decides whether the agent is asked to go on at all ([`resume`]).
+//! decides whether the agent is asked to go on at all ([`resume()`]).
 
 mod block;
 mod bullets;
