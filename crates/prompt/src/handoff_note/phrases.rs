@@ -91,16 +91,16 @@ enum Token {
 fn tokens(line: &str) -> Vec<Token> {
     let mut tokens = Vec::new();
     let mut word = String::new();
-    let mut was_space = true;
+    let mut before = ' ';
     for character in line.chars() {
         let character = if character == '’' { '\'' } else { character };
         if is_of_word(character, &word) {
             word.extend(character.to_lowercase());
         } else {
             end_word(&mut word, &mut tokens);
-            tokens.extend(sign(character, was_space));
+            tokens.extend(sign(before, character));
         }
-        was_space = character.is_whitespace();
+        before = character;
     }
     end_word(&mut word, &mut tokens);
     tokens
@@ -122,11 +122,11 @@ fn end_word(word: &mut String, tokens: &mut Vec<Token>) {
     }
 }
 
-fn sign(character: char, was_space: bool) -> Option<Token> {
+fn sign(before: char, character: char) -> Option<Token> {
     match character {
         ':' | '=' | '–' | '—' => Some(Token::Colon),
         // Within a word, as in "next-step", it only parts two words.
-        '-' if was_space => Some(Token::Colon),
+        '-' if before.is_whitespace() => Some(Token::Colon),
         '.' | ',' | ';' | '!' | '?' | '(' | ')' | '…' | '|' => Some(Token::End),
         _ => None,
     }
@@ -142,7 +142,7 @@ fn is_negated_before(tokens: &[Token]) -> bool {
         Token::Word(word) if !ANOTHER_THOUGHT.contains(&word.as_str()) => Some(word.as_str()),
         _ => None,
     });
-    words.enumerate().any(|(between, word)| {
+    words.take(NONE_OF_REACH + 1).enumerate().any(|(between, word)| {
         let is_not = NOT.contains(&word) || word.ends_with("n't");
         (between <= NOT_REACH && is_not) || (between <= NONE_OF_REACH && NONE_OF.contains(&word))
     })
