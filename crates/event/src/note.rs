@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{EventRef, RunId, Seq, SessionId};
+use crate::{EventRef, MessageOrigin, RunId, Seq, SessionId};
 
 /// A note was taken when a context was compacted.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -84,6 +84,7 @@ pub struct NudgeSent {
     pub compaction: String,
     /// The text to be sent.
     pub text: String,
-    /// The newest message of the user by then; none if there was none. After it there is no other nudge.
-    pub after: Option<Seq>,
+    /// The newest message of the user by then, where it was said first; none if there was none. After it there is no
+    /// other nudge.
+    pub after: Option<MessageOrigin>,
 }

@@ -280,11 +280,13 @@ fn most() -> Vec<Event> {
 }
 
 fn notes() -> Vec<Event> {
-    let note = EventRef { seq: seq(3), event: EventHash::from_bytes([8; 32]) };
+    let event = EventHash::from_bytes([8; 32]);
+    let note = EventRef { seq: seq(3), event };
+    let word = MessageOrigin { session: session(2), seq: seq(2), event };
     vec![
         note_taken().into(),
         NoteGiven { session: session(2), note, run: Some(run()) }.into(),
-        NudgeSent { compaction: "c1".to_owned(), text: "Go".to_owned(), after: Some(seq(2)) }.into(),
+        NudgeSent { compaction: "c1".to_owned(), text: "Go".to_owned(), after: Some(word) }.into(),
     ]
 }
 

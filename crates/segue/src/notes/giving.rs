@@ -26,6 +26,9 @@ impl Workspace {
         let own = newest_note(&*self.log, session, SeqRange::ALL)?;
         let newest = if own.is_some() { own } else { self.inherited_note(session)? };
         let Some(note) = newest else { return Ok(None) };
+        if self.is_given(&note)? {
+            return Ok(None);
+        }
         let key = claims::note_given(note.session, &note.taken.compaction)?;
         let events = vec![NewEvent::new(self.host.now(), note_given(&note, None))];
         let given = self.log.commit(Commit::new().append(session, Expected::AtHead, events).claim(key));

@@ -201,10 +201,11 @@ fn events_at(workspace: &Workspace, session: SessionId, seq: Seq) -> Event {
     found.next().unwrap().unwrap().decode().unwrap().event
 }
 
-/// Whether a session is another one, or was continued from it in however many steps.
+/// Whether a session is another one, or goes on from it in however many steps.
 fn is_in_line(workspace: &Workspace, session: SessionId, ancestor: SessionId) -> bool {
     let state = workspace.reader(Scope::Workspace).state(session).unwrap();
-    let before = || state.edge.filter(|edge| edge.kind() == EdgeKind::Continue).map(|edge| edge.predecessor);
+    let is_aside = |kind| matches!(kind, EdgeKind::Fork | EdgeKind::Delegate);
+    let before = || state.edge.filter(|edge| !is_aside(edge.kind())).map(|edge| edge.predecessor);
     session == ancestor || before().is_some_and(|before| is_in_line(workspace, before, ancestor))
 }
 

@@ -16,7 +16,7 @@ use segue::{
 };
 
 use crate::crash::{Gone, Mortal};
-use crate::desk::{continued, events, person, said, session, user, workspace};
+use crate::desk::{HANDOFF, continued, events, person, said, session, user, workspace};
 use crate::stage::{begin, calls, setup};
 
 const HEADING: &str = "## Compaction Handoff\n";
@@ -408,6 +408,44 @@ fn an_agent_is_asked_to_go_on_once_between_two_words_of_the_user() {
     // The user may say the same word.
     workspace.append(first, [said("Continue."), said("Continue.")]).unwrap();
     assert_eq!(follow_up(&workspace, first, "c2"), Resume::Continue);
+}
+
+#[test]
+fn a_copied_message_is_no_new_word() {
+    let workspace = workspace();
+    let first = session(&workspace, "coder");
+    workspace.append(first, [said("begin"), agent_says("this is pending")]).unwrap();
+    taken(&workspace, first, "c1");
+    assert_eq!(follow_up(&workspace, first, "c1"), Resume::Continue);
+    // Continued before the follow-up comes, and after it came in the user's name.
+    let early = continued(&workspace, first, &person("1")).successor;
+    workspace.append(first, [said("Continue.")]).unwrap();
+    let late = continued(&workspace, first, &person("2")).successor;
+    for successor in [early, late] {
+        workspace.append(successor, [agent_says("still pending")]).unwrap();
+        taken(&workspace, successor, "c2");
+        assert_eq!(follow_up(&workspace, successor, "c2"), Resume::No);
+        workspace.append(successor, [said("go on")]).unwrap();
+        assert_eq!(follow_up(&workspace, successor, "c2"), Resume::Continue);
+    }
+}
+
+#[test]
+fn what_waited_when_a_session_was_continued_is_a_word_in_the_successor() {
+    let (workspace, first) = crate::stage::asked("begin");
+    let mut turn = begin(&workspace, first);
+    turn.prompt().unwrap();
+    workspace.append(first, [agent_says("this is pending")]).unwrap();
+    taken(&workspace, first, "c1");
+    assert_eq!(follow_up(&workspace, first, "c1"), Resume::Continue);
+    turn.prompt().unwrap();
+    send(&workspace, first, "and this");
+    let step = turn.record(Said::default().call("c", "continue_session", HANDOFF)).unwrap();
+    let Step::Continued(second) = step else { panic!("{step:?}") };
+    workspace.append(second.successor, [agent_says("this is pending too")]).unwrap();
+    taken(&workspace, second.successor, "c1");
+    assert_eq!(follow_up(&workspace, second.successor, "c1"), Resume::Continue);
+    assert_eq!(follow_up(&workspace, second.successor, "c1"), Resume::No);
 }
 
 #[test]

@@ -6,9 +6,9 @@ use proptest::prelude::*;
 use segue::event::{
     AgentId, Attachment, BlobId, ByteRange, CallRef, ChildDelegated, CompactionReason, ContinuationId,
     Continued, Digest, Event, EventHash, EventRef, Hole, ImportProgress, ImportedLine, Kind, Lane,
-    LeaseTaken, LineNumber, Lost, LostEvent, MessageQueued, ModelName, ModelOverride, NoteBody, NoteGiven,
-    NoteTaken, NudgeSent, ObligationsAsked, QueuedMessageTaken, Receipt, ResultReturned, RunEnded, RunId,
-    RunOutcome, RunQueued, RunStarted, RunWaiting, Seq, SessionId, SessionStarted, TakenTo,
+    LeaseTaken, LineNumber, Lost, LostEvent, MessageOrigin, MessageQueued, ModelName, ModelOverride,
+    NoteBody, NoteGiven, NoteTaken, NudgeSent, ObligationsAsked, QueuedMessageTaken, Receipt, ResultReturned,
+    RunEnded, RunId, RunOutcome, RunQueued, RunStarted, RunWaiting, Seq, SessionId, SessionStarted, TakenTo,
     TranscriptReceipt, Unreadable, WentBack,
 };
 
@@ -181,7 +181,9 @@ fn note_event() -> impl Strategy<Value = Event> {
     let given = (session(), seq(), hash(), option::of(run())).prop_map(|(session, seq, event, run)| {
         NoteGiven { session, note: EventRef { seq, event }, run }.into()
     });
-    let nudge = (hostile_text(), hostile_text(), option::of(seq()))
+    let word =
+        (session(), seq(), hash()).prop_map(|(session, seq, event)| MessageOrigin { session, seq, event });
+    let nudge = (hostile_text(), hostile_text(), option::of(word))
         .prop_map(|(compaction, text, after)| NudgeSent { compaction, text, after }.into());
     prop_oneof![taken, given, nudge]
 }
