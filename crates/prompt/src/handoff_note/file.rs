@@ -332,6 +332,14 @@ mod tests {
         }
 
         #[test]
+        fn any_time_reads_back(micros in any::<i64>(), offset_minutes in any::<i16>()) {
+            let time = Timestamp { micros, offset_minutes }.to_local_string();
+            let entry = HandoffEntry { time, ..entry(1, &["one"]) };
+            let file = HandoffFile::default().with(&entry, 1);
+            prop_assert_eq!(HandoffFile::read(&file.render()).entries().collect::<Vec<_>>(), [entry]);
+        }
+
+        #[test]
         fn a_file_that_is_not_changed_keeps_its_bytes(text in text()) {
             prop_assert_eq!(HandoffFile::read(&text).render(), text);
         }
