@@ -38,12 +38,15 @@ pub(crate) struct Mortal {
     commits_left: AtomicUsize,
     gone: Gone,
     is_dead: AtomicBool,
+    /// How many events of sessions were read.
+    pub(crate) read: Arc<AtomicUsize>,
 }
 
 impl Mortal {
     /// A host on a log that is gone with its next commit but so many.
     pub(crate) fn after(commits: usize, gone: Gone, log: Arc<dyn EventLog>) -> Self {
-        Self { log, commits_left: AtomicUsize::new(commits), gone, is_dead: AtomicBool::new(false) }
+        let commits_left = AtomicUsize::new(commits);
+        Self { log, commits_left, gone, is_dead: AtomicBool::new(false), read: Arc::default() }
     }
 
     fn check(&self) -> Result<(), LogError> {
@@ -72,7 +75,11 @@ impl EventLog for Mortal {
         direction: Direction,
         kinds: KindSet,
     ) -> Result<RawEvents, LogError> {
-        self.log.read_kinds(session, range, direction, kinds)
+        let read = Arc::clone(&self.read);
+        let count = move |_: &_| {
+            read.fetch_add(1, Ordering::SeqCst);
+        };
+        Ok(Box::new(self.log.read_kinds(session, range, direction, kinds)?.inspect(count)))
     }
 
     fn sift(&self, sift: &Sift) -> Result<SiftedEvents, LogError> {

@@ -1,6 +1,7 @@
 //! Handoff notes: taken once a compaction, given once to whom they belong, and followed up once.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::thread;
 
 use segue::event::{
@@ -102,6 +103,18 @@ fn a_note_is_made_of_the_last_texts_of_the_whole_session() {
     let nobody = SessionId::from_bytes([9; 16]);
     let error = workspace.take_note(nobody, &compaction("c1")).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::SessionNotFound);
+}
+
+#[test]
+fn a_note_reads_no_more_of_a_long_session_than_it_is_made_of() {
+    let log = Mortal::after(usize::MAX, Gone::BeforeCommit, Arc::new(MemoryLog::new()));
+    let read = Arc::clone(&log.read);
+    let workspace = Workspace::with_options(Arc::new(log), SystemHost, Options::default());
+    let first = session(&workspace, "coder");
+    workspace.append(first, (0..500).map(|number| agent_says(&format!("text {number}")))).unwrap();
+    let before = read.load(Ordering::SeqCst);
+    assert_eq!(bullets(&taken(&workspace, first, "c1")), ["text 497", "text 498", "text 499"]);
+    assert!(read.load(Ordering::SeqCst) - before <= 4);
 }
 
 #[test]
