@@ -133,9 +133,9 @@ events! {
     /// A prompt was given to a model.
     Receipt(Receipt) = 64 v 1;
     /// One line of a source, byte for byte.
-    ImportedLine(ImportedLine) = 80 v 1;
+    ImportedLine(ImportedLine) = 88 v 1;
     /// How far a source was read.
-    ImportProgress(ImportProgress) = 81 v 1;
+    ImportProgress(ImportProgress) = 89 v 1;
     /// A note was taken when a context was compacted.
     NoteTaken(NoteTaken) = 97 v 1;
     /// A note was given to an agent.
@@ -190,6 +190,15 @@ mod tests {
         kinds.sort();
         kinds.dedup();
         assert_eq!(kinds.len(), Kind::KNOWN.len());
+    }
+
+    #[test]
+    fn no_two_kinds_share_a_place_in_a_set() {
+        let mut places: Vec<_> =
+            Kind::KNOWN.iter().map(|(kind, ..)| crate::KindSet::one(*kind).bits()).collect();
+        places.sort();
+        places.dedup();
+        assert_eq!(places.len(), Kind::KNOWN.len());
     }
 
     #[test]

@@ -19,7 +19,7 @@ pub trait Family: TryFrom<Event> + Send + 'static {
 /// Some kinds of events, as a set that may hold a few more than it was told.
 ///
 /// A log uses it to pass over what a reader does not want; the reader still looks at what comes. Sixty-four kinds can be
-/// told apart, and others share a place with one of them.
+/// told apart, and others share a place with one of them. The known ones have a place each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct KindSet(u64);
 
@@ -63,6 +63,11 @@ impl KindSet {
     /// Whether two sets may have a kind in common; false only if they have none.
     pub const fn meets(self, other: Self) -> bool {
         self.0 & other.0 != 0
+    }
+
+    /// Whether every kind of the set may be in another; false only if one is not.
+    pub const fn is_within(self, other: Self) -> bool {
+        self.0 & !other.0 == 0
     }
 
     /// The set as bits, to be stored.

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 use std::ops::Range;
 use std::sync::Arc;
 
-use segue_event::{Position, RawEvent, SeqRange, SessionId};
+use segue_event::{KindSet, Position, RawEvent, SeqRange, SessionId, TranscriptEvent};
 use segue_log::{Direction, Fate, LogError, Sift, Sifted, Stretch};
 
 use crate::columns::Columns;
@@ -300,6 +300,10 @@ impl Runs<'_> {
     fn candidates(&mut self, segment: SegmentNumber) -> Option<&Columns> {
         let (known, sift) = (self.known, self.sift);
         let look = || {
+            // A filter knows of texts only.
+            if !sift.kinds.is_within(KindSet::of::<TranscriptEvent>()) {
+                return None;
+            }
             let span = known.spans.get(&segment)?;
             let is_open = known.end.place.is_some_and(|end| end.segment == segment);
             let filter = span.segment.filter(span.end).filter(|_| !is_open)?;

@@ -14,3 +14,6 @@ pub const CLAIM_BYTES_MAX: usize = 512;
 
 /// The largest blob, in bytes: 1 GiB.
 pub const BLOB_BYTES_MAX: usize = 1024 * 1024 * 1024;
+
+/// How many events a search reads at most before it tells where it stands.
+pub const SIFT_QUIET_EVENTS: u32 = 256;

@@ -5,6 +5,7 @@ use std::collections::BinaryHeap;
 
 use segue_event::{Kind, KindSet, Position, RawEvent};
 
+use crate::limits::SIFT_QUIET_EVENTS;
 use crate::{Direction, EventLog, LogError, RawEvents, Sieve, Stretch};
 
 /// Which events are looked for.
@@ -52,6 +53,16 @@ impl Sift {
     }
 }
 
+impl Sift {
+    /// How far a search has come that has looked at the event at a position.
+    fn behind(&self, position: Position) -> Position {
+        match self.direction {
+            Direction::Forward => position.next(),
+            Direction::Backward => position,
+        }
+    }
+}
+
 /// What a search comes across.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Sifted {
@@ -82,24 +93,43 @@ pub fn sift_by_reading(log: &dyn EventLog, sift: &Sift) -> Result<SiftedEvents, 
         streams.extend(Stream::next_of(rest, sift.direction));
     }
     let sift = sift.clone();
-    let mut searched = 0;
+    let mut told = Told::default();
     Ok(Box::new(std::iter::from_fn(move || {
         while let Some(Stream { next, rest, direction }) = streams.pop() {
             streams.extend(Stream::next_of(rest, direction));
             match next.map(|event| (sift.fate(&event), event)) {
                 Ok((Fate::Taken, event)) => return Some(Ok(Sifted::Event(event))),
-                Ok((Fate::Ruled, event)) => searched += event.body.len() as u64,
+                Ok((Fate::Ruled, event)) => {
+                    told.searched += event.body.len() as u64;
+                    told.events += 1;
+                    if told.events == SIFT_QUIET_EVENTS {
+                        return Some(Ok(told.passed(sift.behind(event.position))));
+                    }
+                }
                 Ok((Fate::Outside, _)) => {}
                 Err(error) => return Some(Err(error)),
             }
         }
-        let searched = std::mem::take(&mut searched);
-        let reached = match sift.direction {
+        let end = match sift.direction {
             Direction::Forward => sift.to.next(),
             Direction::Backward => Position::FIRST,
         };
-        (searched > 0).then_some(Ok(Sifted::Passed { reached, searched, ruled_out: 0 }))
+        (told.searched > 0).then(|| Ok(told.passed(end)))
     })))
+}
+
+/// What was not told yet.
+#[derive(Default)]
+struct Told {
+    searched: u64,
+    events: u32,
+}
+
+impl Told {
+    fn passed(&mut self, reached: Position) -> Sifted {
+        let Self { searched, .. } = std::mem::take(self);
+        Sifted::Passed { reached, searched, ruled_out: 0 }
+    }
 }
 
 /// The events of one stretch, the next of which is known.

@@ -16,6 +16,8 @@ pub enum ThreadErrorKind {
     SessionNotFound,
     /// The session has no such event, or nothing of it can be shown.
     EntryNotFound,
+    /// A text has no such byte.
+    BehindText,
     /// A chain has more sessions than are walked.
     ChainTooLong,
     /// A query cannot be searched for.
@@ -36,6 +38,8 @@ pub(crate) enum Detail {
     SessionNotFound(SessionId),
     #[error("session {0} has nothing to show at {1}")]
     EntryNotFound(SessionId, Seq),
+    #[error("text {} of event {} has {bytes} bytes; there is no byte {}", .place.part, .place.seq, .place.offset)]
+    BehindText { place: crate::TextPlace, bytes: u64 },
     #[error("session {0} has more than {max} ancestors, which is more than are walked", max = crate::Chain::SESSIONS_MAX)]
     ChainTooLong(SessionId),
     #[error("{0}")]
@@ -56,6 +60,7 @@ impl ThreadError {
         match &self.0 {
             Detail::SessionNotFound(_) => ThreadErrorKind::SessionNotFound,
             Detail::EntryNotFound(..) => ThreadErrorKind::EntryNotFound,
+            Detail::BehindText { .. } => ThreadErrorKind::BehindText,
             Detail::ChainTooLong(_) => ThreadErrorKind::ChainTooLong,
             Detail::BadQuery(_) => ThreadErrorKind::BadQuery,
             Detail::CursorInvalid => ThreadErrorKind::CursorInvalid,

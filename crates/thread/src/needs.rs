@@ -198,7 +198,7 @@ mod tests {
             ("error: .*not found", "(error:  & not found)"),
             ("(foo|bar)baz", "(barbaz | foobaz)"),
             ("a.b", "(a & b)"),
-            ("fo{2,4}bar", "(foo & bar)"),
+            ("fo{2,4}bar", "(f & oo & bar)"),
             ("ab?c", "(abc | ac)"),
             ("x*", "*"),
             (r"\d+", "*"),

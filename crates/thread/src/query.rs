@@ -240,7 +240,9 @@ impl Finder {
             .nest_limit(Query::NEST_MAX)
             .build()
             .parse(pattern);
-        let hir = parsed.map_err(|error| bad(format!("this is no regular expression: {error}")))?;
+        let hir = parsed.map_err(|error| {
+            bad(format!("this is no regular expression that can be used: {}", at_place(&error)))
+        })?;
         if hir.properties().minimum_len().is_none_or(|bytes| bytes == 0) {
             return Err(bad(
                 "this regular expression matches the empty text, which is everywhere, or nothing at all",
@@ -268,6 +270,19 @@ impl Finder {
                 Box::new(places.filter(|(start, end)| start < end))
             }
         }
+    }
+}
+
+/// What is wrong with an expression, and where.
+fn at_place(error: &regex_syntax::Error) -> String {
+    match error {
+        regex_syntax::Error::Parse(error) => {
+            format!("{} at byte {}", error.kind(), error.span().start.offset)
+        }
+        regex_syntax::Error::Translate(error) => {
+            format!("{} at byte {}", error.kind(), error.span().start.offset)
+        }
+        other => other.to_string(),
     }
 }
 
@@ -354,7 +369,8 @@ mod tests {
         ];
         for pattern in hostile {
             let error = refused(Style::Regex, pattern);
-            assert!(error.contains("limit"), "{pattern}: {error}");
+            assert!(error.contains("limit") || error.contains("maximum"), "{pattern}: {error}");
+            assert!(error.len() < 200, "{error}");
         }
     }
 }

@@ -2,7 +2,9 @@
 
 use segue_frame::{Tag, line};
 
-use crate::{Answer, Hit, LaterFate, Query};
+use segue_event::SessionId;
+
+use crate::{Answer, Fetched, Hit, LaterFate, Piece, Query};
 
 /// Frames an answer as data: the hits as transcript lines, then how far was looked.
 pub fn render_answer(query: &Query, answer: &Answer) -> String {
@@ -18,6 +20,28 @@ pub fn render_answer(query: &Query, answer: &Answer) -> String {
     }
     body.push_str(&verdict(answer));
     Tag::Recall.frame(&[("query", query.text())], &body)
+}
+
+/// Frames fetched entries as data: the texts as transcript lines, with what each is a piece of.
+pub fn render_fetched(thread: SessionId, fetched: &Fetched) -> String {
+    let mut body = String::new();
+    for piece in &fetched.pieces {
+        let Piece { place, who, text, whole, .. } = piece;
+        line::write(&mut body, place.seq, who, text);
+        let end = place.offset + text.len() as u64;
+        if end - place.offset < whole.bytes {
+            let (part, offset, bytes) = (place.part, place.offset, whole.bytes);
+            body.push_str(&format!(
+                "(bytes {offset}-{end} of {bytes}, part {part}, blake3 {})\n",
+                whole.blake3
+            ));
+        }
+    }
+    let next = fetched.next.map(|next| next.to_string());
+    let thread = thread.to_string();
+    let cursor = next.as_deref().map(|next| ("cursor", next));
+    let attributes: Vec<_> = [("thread", thread.as_str())].into_iter().chain(cursor).collect();
+    Tag::Excerpt.frame(&attributes, &body)
 }
 
 /// Which bytes of which text an excerpt is, and what became of it.

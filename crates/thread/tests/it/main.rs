@@ -1,5 +1,6 @@
 //! Integration tests of reading and recall.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod fetching;
 mod paging;
 mod recalling;

@@ -22,7 +22,8 @@ fn narrow() -> RecallLimits {
 
 #[test]
 fn not_found_is_said_only_where_everything_was_searched() {
-    let log = log(&["needle", "hay", "hay"]);
+    let texts: Vec<_> = std::iter::once("needle").chain(std::iter::repeat_n("hay", 1_000)).collect();
+    let log = log(&texts);
     let complete = search(&log, "nothing", RecallLimits::default(), None);
     assert!(complete.hits.is_empty() && complete.coverage.complete && complete.cursor.is_none());
     let limits = RecallLimits { searched_bytes: 1, ..RecallLimits::default() };
