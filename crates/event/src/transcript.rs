@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     BlobId, Block, ByteRange, ContinuationId, EventHash, Kind, LineNumber, Provenance, Seq, SeqRange,
-    SessionId,
+    SessionId, TranscriptEvent,
 };
 
 /// What a tool gave back.
@@ -107,4 +107,16 @@ pub struct LostEvent {
     pub kind: Kind,
     /// Its id, to which the event after it is chained.
     pub id: EventHash,
+}
+
+impl TranscriptEvent {
+    /// Where an imported event stood in its source; none for one that was not imported.
+    pub fn provenance(&self) -> Option<&Provenance> {
+        match self {
+            Self::Message(message) => message.provenance.as_ref(),
+            Self::ToolResult(result) => result.provenance.as_ref(),
+            Self::ErrorNoted(error) => error.provenance.as_ref(),
+            Self::Unreadable(_) | Self::Lost(_) => None,
+        }
+    }
 }

@@ -5,7 +5,7 @@
 //!
 //! Per turn, rendered fresh at the end of the prompt and never stored: [`plan_state`], [`context_usage`],
 //! [`session_status`], [`missing_attachments`], [`obligations`], in this order. Once for all: what a continuation is ([`SYSTEM_PART`]) and the contract of the
-//! verb ([`continue_session`]) and of the other built-in tools ([`tools`]).
+//! verb ([`continue_session`]) and of the other built-in tools ([`tools`], [`recall_tools`]).
 //!
 //! For agents whose harness compacts their context, [`handoff_note`]: what was in progress, told once.
 //!
@@ -16,6 +16,7 @@ mod contract;
 pub mod handoff_note;
 mod meter;
 mod prompt;
+pub mod recall_tools;
 pub mod tools;
 mod transcript;
 mod verb;

@@ -154,6 +154,12 @@ pub struct TaskRequest {
 #[error("{0}")]
 pub struct BadArguments(String);
 
+impl BadArguments {
+    pub(crate) fn new(why: impl Into<String>) -> Self {
+        Self(why.into())
+    }
+}
+
 /// Reads the arguments of `status`.
 ///
 /// # Errors
@@ -249,7 +255,7 @@ pub fn read_result(arguments: &str) -> Result<String, BadArguments> {
     Ok(result.to_string())
 }
 
-fn parse<T: serde::de::DeserializeOwned>(arguments: &str) -> Result<T, BadArguments> {
+pub(crate) fn parse<T: serde::de::DeserializeOwned>(arguments: &str) -> Result<T, BadArguments> {
     let text = if arguments.trim().is_empty() { "{}" } else { arguments };
     serde_json::from_str(text).map_err(|error| BadArguments(format!("the arguments cannot be used: {error}")))
 }

@@ -1,6 +1,7 @@
 //! Where the time and the random bytes of ids come from.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::sync::OnceLock;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use jiff::tz::TimeZone;
 use segue_event::Timestamp;
@@ -12,6 +13,12 @@ pub trait Host: Send + Sync {
 
     /// Ten bytes that nobody can have seen before.
     fn random(&self) -> [u8; 10];
+
+    /// Milliseconds on a clock that never runs back, by which long searches are cut; 0 where there is none, and nothing
+    /// is cut.
+    fn steady_millis(&self) -> u64 {
+        0
+    }
 }
 
 /// The machine's clock and random source.
@@ -34,6 +41,12 @@ impl Host for SystemHost {
             bytes.iter_mut().zip(micros).for_each(|(byte, micro)| *byte = micro);
         }
         bytes
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "this is the one place where the machine's clock is read")]
+    fn steady_millis(&self) -> u64 {
+        static BEGIN: OnceLock<Instant> = OnceLock::new();
+        u64::try_from(BEGIN.get_or_init(Instant::now).elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 }
 

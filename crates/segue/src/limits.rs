@@ -23,3 +23,9 @@ pub const WORTH_KEPT_MAX: usize = 64;
 
 /// How many sessions of delegated tasks are searched with a chain at most.
 pub const TASKS_SEARCHED_MAX: usize = 1_024;
+
+/// How long one call of the `recall` tool searches at most before it gives a cursor, in milliseconds.
+pub const RECALL_MILLIS: u64 = 5_000;
+
+/// How many events one call of the `recall` tool counts as read at most.
+pub const TOUCHED_MAX: usize = 64;

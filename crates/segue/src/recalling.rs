@@ -1,10 +1,15 @@
 //! Recall inside a scope.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
-use segue_event::{Position, RunEvent, SeqRange, SessionId};
-use segue_log::{Direction, LogError, read_through};
-use segue_thread::{Answer, Budget, Chain, ChainLink, Cursor, Query, edge_into, recall};
+use segue_event::{
+    Kind, KindSet, Position, RawEvent, RunEvent, Seq, SeqRange, SessionEvent, SessionId, TranscriptEvent,
+};
+use segue_log::{Case, Direction, LogError, Sieve, Sift, Sifted, Stretch, read_through};
+use segue_thread::{
+    Answer, Budget, Chain, ChainLink, Cursor, Fetched, Query, TextPlace, Window, edge_into, fetch, recall,
+};
 
 use crate::limits::TASKS_SEARCHED_MAX;
 use crate::{Error, Reader};
@@ -36,6 +41,48 @@ impl Reader {
     ) -> Result<Answer, Error> {
         let chain = self.sessions_within(within, cursor)?;
         Ok(recall(&*self.log, &chain, query, budget, cursor)?)
+    }
+
+    /// Fetches entries in full, piece by piece.
+    ///
+    /// # Errors
+    /// If there is no such session in the scope, no such entry or byte, or the log cannot be read.
+    pub fn fetch(&self, window: Window, from: Option<TextPlace>, bytes_max: usize) -> Result<Fetched, Error> {
+        self.check(window.thread)?;
+        Ok(fetch(&*self.log, window, from, bytes_max)?)
+    }
+
+    /// Finds an entry of an imported session by the file, or the last parts of its path, and the entry's own id there;
+    /// of several that fit the one that was imported last.
+    ///
+    /// # Errors
+    /// If the log cannot be read.
+    pub fn find_imported(&self, file: &str, entry: &str) -> Result<Option<(SessionId, Seq)>, Error> {
+        let sessions = self.listings(None, usize::MAX)?.into_iter().map(|listing| listing.session);
+        let stretch = |session| Stretch { session, range: SeqRange::ALL };
+        let starts = look(file, sessions.map(stretch).collect(), KindSet::one(Kind::SessionStarted));
+        for found in self.log.sift(&starts)? {
+            let Sifted::Event(raw) = found? else { continue };
+            if is_imported_from(&raw, file)?
+                && let Some(seq) = self.find_entry(raw.header.session, entry)?
+            {
+                return Ok(Some((raw.header.session, seq)));
+            }
+        }
+        Ok(None)
+    }
+
+    fn find_entry(&self, session: SessionId, entry: &str) -> Result<Option<Seq>, LogError> {
+        let stretch = Stretch { session, range: SeqRange::ALL };
+        for found in self.log.sift(&look(entry, vec![stretch], KindSet::of::<TranscriptEvent>()))? {
+            let Sifted::Event(raw) = found? else { continue };
+            let recorded = raw.decode_as::<TranscriptEvent>().map_err(LogError::codec)?;
+            let provenance = recorded.as_ref().and_then(|recorded| recorded.event.provenance());
+            if provenance.is_some_and(|provenance| provenance.original_id == entry) {
+                return Ok(Some(raw.header.seq));
+            }
+        }
+        Ok(None)
     }
 
     /// A session and its ancestors, as far as the scope reaches.
@@ -91,7 +138,7 @@ impl Reader {
     }
 
     fn tasks_of(&self, link: ChainLink) -> Result<Vec<SessionId>, LogError> {
-        let kinds = segue_event::KindSet::one(segue_event::Kind::ChildDelegated);
+        let kinds = KindSet::one(Kind::ChildDelegated);
         let range = SeqRange::up_to(link.up_to);
         let mut tasks = Vec::new();
         for raw in read_through(&*self.log, link.session, range, Direction::Forward, kinds)? {
@@ -102,4 +149,19 @@ impl Reader {
         }
         Ok(tasks)
     }
+}
+
+/// The search for events that hold a text, newest first.
+fn look(text: &str, stretches: Vec<Stretch>, kinds: KindSet) -> Sift {
+    let sieve = Sieve::holding(text.as_bytes(), Case::Sensitive);
+    let (from, to) = (Position::FIRST, Position::FIRST.plus(u64::MAX));
+    Sift { stretches, from, to, direction: Direction::Backward, kinds, sieve }
+}
+
+fn is_imported_from(raw: &RawEvent, file: &str) -> Result<bool, LogError> {
+    let recorded = raw.decode_as::<SessionEvent>().map_err(LogError::codec)?;
+    let Some(SessionEvent::SessionStarted(started)) = recorded.map(|recorded| recorded.event) else {
+        return Ok(false);
+    };
+    Ok(started.import.is_some_and(|import| Path::new(&import.path).ends_with(file)))
 }

@@ -9,6 +9,7 @@ mod builtin;
 mod known;
 mod noted;
 mod obligations;
+mod recalling;
 mod step;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,7 +21,8 @@ use segue_event::{
 };
 use segue_log::{Commit, Committed, Expected, LogErrorKind, NewEvent};
 use segue_prompt::{
-    ContextMeter, PartName, Prompt, ReceiptFor, SYSTEM_PART, ToolContract, continue_session, tools,
+    ContextMeter, PartName, Prompt, ReceiptFor, SYSTEM_PART, ToolContract, continue_session, recall_tools,
+    tools,
 };
 
 use crate::error::Detail;
@@ -313,7 +315,13 @@ impl Turn<'_> {
     fn tools(&self) -> Vec<ToolContract> {
         let run = self.known.run(self.run);
         let mut all = self.setup.tools.clone();
-        all.extend([tools::status(), tools::plan(), tools::read()]);
+        all.extend([
+            tools::status(),
+            tools::plan(),
+            tools::read(),
+            recall_tools::recall(),
+            recall_tools::recall_get(),
+        ]);
         if self.setup.tasks == Tasks::Offered {
             all.push(tools::delegate());
         }

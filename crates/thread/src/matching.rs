@@ -54,13 +54,10 @@ impl Only {
     }
 
     fn takes_tool_of(&self, event: &TranscriptEvent, text: &Text<'_>) -> bool {
-        if self.tools.is_empty() {
-            return true;
-        }
         match (event, block_of(event, text)) {
             (TranscriptEvent::ToolResult(result), _) => self.takes_tool(&result.tool),
             (_, Some(Block::ToolCall(call))) => self.takes_tool(&call.name),
-            _ => false,
+            _ => self.tools.is_empty(),
         }
     }
 }

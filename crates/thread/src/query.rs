@@ -48,6 +48,8 @@ pub struct Only {
     pub kinds: Vec<TextKind>,
     /// Calls of these tools and what they answered; of all, and all else, if there are none.
     pub tools: Vec<String>,
+    /// No calls of these tools, and nothing that they answered.
+    pub except_tools: Vec<String>,
     /// Not what was said before.
     pub since: Option<Timestamp>,
     /// Not what was said after.
@@ -324,7 +326,8 @@ impl Only {
     }
 
     pub(crate) fn takes_tool(&self, tool: &str) -> bool {
-        self.tools.is_empty() || self.tools.iter().any(|name| name == tool)
+        let is_among = |names: &[String]| names.iter().any(|name| name == tool);
+        (self.tools.is_empty() || is_among(&self.tools)) && !is_among(&self.except_tools)
     }
 }
 

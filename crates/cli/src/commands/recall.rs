@@ -134,6 +134,7 @@ impl Arguments {
         let only = Only {
             kinds: self.kinds.iter().map(|kind| (*kind).into()).collect(),
             tools: self.tools.clone(),
+            except_tools: Vec::new(),
             since: self.since,
             until: self.until,
         };

@@ -14,11 +14,11 @@ use crate::successors::successors;
 use crate::{Asker, Error, ErrorKind, Scope, Task, ToolCaller};
 
 /// What a built-in tool did.
-struct Done {
+pub(super) struct Done {
     /// What is recorded beside the result.
-    events: Vec<Event>,
-    output: ToolOutput,
-    touched: Vec<Touched>,
+    pub(super) events: Vec<Event>,
+    pub(super) output: ToolOutput,
+    pub(super) touched: Vec<Touched>,
 }
 
 impl Done {
@@ -26,7 +26,7 @@ impl Done {
         Self { events, output: ToolOutput::text(text), touched: Vec::new() }
     }
 
-    fn failed(text: impl Into<String>) -> Self {
+    pub(super) fn failed(text: impl Into<String>) -> Self {
         Self { events: Vec::new(), output: ToolOutput::failed(text), touched: Vec::new() }
     }
 }
@@ -51,6 +51,8 @@ impl Turn<'_> {
             "status" => self.status(&call),
             "plan" => self.plan(&call),
             "read" => self.read(&call)?,
+            "recall" => self.recall(&call.arguments)?,
+            "recall_get" => self.recall_get(&call.arguments)?,
             "return_result" if is_typed => self.return_result(&call),
             "delegate" if self.setup.tasks == Tasks::Offered => self.delegate_by(site, &call)?,
             name if self.setup.tools.iter().any(|tool| tool.name == name) => {
