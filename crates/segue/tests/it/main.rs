@@ -17,6 +17,7 @@ mod notes;
 mod properties;
 mod queue;
 mod races;
+mod recalling;
 mod recommending;
 mod recompiling;
 mod refusals;
