@@ -63,7 +63,7 @@ pub use run::{
 pub use session::{
     ModelOverride, SessionDescribed, SessionStarted, SessionTitled, Title, TitleSource, WentBack,
 };
-pub use text::{Form, Text, Unescaped, may_escape};
+pub use text::{Form, JsonString, Text, may_escape};
 pub use time::Timestamp;
 pub use transcript::{
     CallRef, CallSite, ErrorNoted, Lost, LostEvent, ResultStatus, ToolResult, Touched, Unreadable,

@@ -28,9 +28,9 @@ pub enum Form {
     Json,
 }
 
-/// A string of a JSON text that is written with escapes.
+/// A string of a JSON text.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Unescaped {
+pub struct JsonString {
     /// The byte of the JSON text behind the opening quote.
     start: usize,
     /// What the string means.
@@ -77,7 +77,7 @@ impl RawEvent {
     ///
     /// # Errors
     /// If the body does not read as one of its kind.
-    pub fn unescaped(&self) -> Result<Vec<Unescaped>, CodecError> {
+    pub fn unescaped(&self) -> Result<Vec<JsonString>, CodecError> {
         if !may_escape(self.header.kind, &self.body) {
             return Ok(Vec::new());
         }
@@ -95,33 +95,41 @@ pub fn may_escape(kind: Kind, body: &Bytes) -> bool {
 const ESCAPE: u8 = b'\\';
 const QUOTE: u8 = b'"';
 
-impl Text<'_> {
-    /// The strings of a JSON text that are written with escapes; none of a plain one.
+impl<'a> Text<'a> {
+    /// The strings of a JSON text; none of a plain one.
     ///
     /// The text may be no JSON after all, or end within a string: what looks like a string is taken for one. Half an
     /// emoji becomes U+FFFD.
-    pub fn unescaped(&self) -> Vec<Unescaped> {
-        let mut found = Vec::new();
+    pub fn strings(&self) -> Vec<JsonString> {
+        self.literals().map(JsonString::of).collect()
+    }
+
+    /// Those of its strings that are written with escapes, so that they mean something else than what stands there.
+    pub fn unescaped(&self) -> Vec<JsonString> {
+        self.literals().filter(|(_, written)| written.contains('\\')).map(JsonString::of).collect()
+    }
+
+    /// What stands between quotes, with its first byte.
+    fn literals(&self) -> impl Iterator<Item = (usize, &'a str)> + use<'a> {
+        let text = self.text;
         let mut at = match self.form {
-            Form::Plain => self.text.len(),
+            Form::Plain => text.len(),
             Form::Json => 0,
         };
-        while let Some(start) =
-            self.text.get(at..).and_then(|rest| rest.find('"')).map(|quote| at + quote + 1)
-        {
-            let end = string_end(self.text, start);
-            if let Some(written) = self.text.get(start..end)
-                && written.contains('\\')
-            {
-                found.push(Unescaped { start, text: Escapes::of(written).map(|(_, meant)| meant).collect() });
-            }
+        std::iter::from_fn(move || {
+            let start = at + text.get(at..)?.find('"')? + 1;
+            let end = string_end(text, start);
             at = end + 1;
-        }
-        found
+            Some((start, text.get(start..end)?))
+        })
     }
 }
 
-impl Unescaped {
+impl JsonString {
+    fn of((start, written): (usize, &str)) -> Self {
+        Self { start, text: Escapes::of(written).map(|(_, meant)| meant).collect() }
+    }
+
     /// What the string means.
     pub fn text(&self) -> &str {
         &self.text

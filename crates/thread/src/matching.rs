@@ -1,8 +1,8 @@
 //! Holding one text to a query.
 
-use segue_event::{Author, Block, Form, Text, TranscriptEvent, Unescaped};
+use segue_event::{Author, Block, Form, JsonString, Text, TranscriptEvent};
 
-use crate::query::{Finder, Only, Query, TextKind};
+use crate::query::{Finder, Only, Query, Style, TextKind};
 
 /// Where a query matches in a text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -16,9 +16,11 @@ pub(crate) struct Match {
 impl Query {
     /// Where the query matches in a text: as it is written, or in what its JSON strings mean.
     pub(crate) fn find(&self, text: &Text<'_>) -> Option<Match> {
-        let meant = match text.form {
-            Form::Json => text.unescaped(),
-            Form::Plain => Vec::new(),
+        let meant = match (text.form, self.style()) {
+            (Form::Plain, _) => Vec::new(),
+            // An expression can ask where a string begins and ends.
+            (Form::Json, Style::Regex) => text.strings(),
+            (Form::Json, Style::Literal | Style::Words) => text.unescaped(),
         };
         let mut first: Option<Match> = None;
         let mut count = 0;
@@ -37,8 +39,8 @@ fn as_written(finder: &Finder, text: &str) -> Option<Match> {
     Some(Match { start, end, count: 1 + places.count() as u64 })
 }
 
-fn as_meant(finder: &Finder, json: &str, meant: &[Unescaped]) -> Option<Match> {
-    let found = |string: &Unescaped| {
+fn as_meant(finder: &Finder, json: &str, meant: &[JsonString]) -> Option<Match> {
+    let found = |string: &JsonString| {
         let Match { start, end, count } = as_written(finder, string.text())?;
         Some(Match { start: string.written_at(json, start), end: string.written_at(json, end), count })
     };

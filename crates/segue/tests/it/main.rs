@@ -14,6 +14,7 @@ mod forking;
 mod handoff_folder;
 mod kill;
 mod notes;
+mod oracle;
 mod properties;
 mod queue;
 mod races;
