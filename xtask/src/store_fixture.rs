@@ -47,6 +47,8 @@ const END: &str = r#"
 {"do":"reply","session":"first","text":"This grows long.","calls":[{"id":"c2","tool":"continue_thread","arguments":{}}]}
 {"do":"continue","session":"first","as":"second","by":{"tool":{"run":"one","call":"c2"}},"arguments":{"reason":"phase_change","title":"Parser tests","description":"grammar done, tests next","handoff":{"purpose":"A parser for a.txt","currentRequest":"Write the tests","decisions":["no regexes: the user said so"]},"sources":[{"type":"session_events","fromSeq":2,"toSeq":5,"relevance":"the request"}]}}
 {"do":"reply","session":"second","text":"The tests are written."}
+{"do":"compact","session":"other","kept_from":2,"summary":"It was Monday."}
+{"do":"fresh","session":"other","as":"third"}
 "#;
 
 /// Writes the fixture of the present format anew.
@@ -191,8 +193,11 @@ mod tests {
         assert_eq!(log.blob(&BlobId::of(BLOB)).unwrap().unwrap(), BLOB);
         let page = SessionPage { before: None, limit: 10 };
         let sessions = log.sessions(page).unwrap();
-        assert_eq!(sessions.len(), 3);
-        assert_eq!(log.predecessor(sessions[0].session).unwrap(), Some(sessions[2].session));
+        assert_eq!(sessions.len(), 4);
+        for newer in [0, 1] {
+            let older = sessions[newer + 2].session;
+            assert_eq!(log.predecessor(sessions[newer].session).unwrap(), Some(older));
+        }
         for listing in sessions {
             let events = log.read(listing.session, SeqRange::ALL, Direction::Backward).unwrap();
             assert_eq!(events.count() as u64, listing.head.seq.get());

@@ -1,11 +1,52 @@
-//! What a tool call does to a file, as far as its name and its arguments tell.
+//! What a tool call does with a file, as far as the names of the tool and of its arguments tell.
 
 use std::collections::BTreeMap;
 
 use segue_event::ToolCall;
 use serde_json::value::RawValue;
 
-use crate::phrases::{EDITING_TOOLS, PATH_ARGUMENTS};
+use crate::phrases::{FILE_TOOLS, PATH_ARGUMENTS};
+
+/// How a tool treats a file, the weakest first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum FileUse {
+    /// It reads it.
+    Read,
+    /// It writes it as a whole.
+    Written,
+    /// It changes some of it.
+    Edited,
+}
+
+impl FileUse {
+    /// The word for it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Written => "written",
+            Self::Edited => "edited",
+        }
+    }
+}
+
+/// The file that a call touches, and how; none if it touches none, as far as is known.
+pub fn touched_by(call: &ToolCall) -> Option<(String, FileUse)> {
+    let name = call.name.to_ascii_lowercase();
+    let (_, how) = FILE_TOOLS.iter().find(|(word, _)| name.contains(word))?;
+    Some((path_of(call)?, *how))
+}
+
+/// The file that a call changes; none if it changes none.
+pub fn edited_path(call: &ToolCall) -> Option<String> {
+    touched_by(call).filter(|(_, how)| *how != FileUse::Read).map(|(path, _)| path)
+}
+
+/// The file that a call names in its arguments.
+fn path_of(call: &ToolCall) -> Option<String> {
+    let arguments: Arguments<'_> = serde_json::from_str(&call.arguments).ok()?;
+    let path = PATH_ARGUMENTS.iter().find_map(|name| arguments.get(*name))?;
+    serde_json::from_str(path.get()).ok()
+}
 
 /// A change of a file by a tool call.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -36,16 +77,6 @@ impl Edit {
 }
 
 type Arguments<'a> = BTreeMap<String, &'a RawValue>;
-
-/// The file that a call changes; none if it changes none.
-pub fn edited_path(call: &ToolCall) -> Option<String> {
-    if !EDITING_TOOLS.iter().any(|tool| tool.eq_ignore_ascii_case(&call.name)) {
-        return None;
-    }
-    let arguments: Arguments<'_> = serde_json::from_str(&call.arguments).ok()?;
-    let path = PATH_ARGUMENTS.iter().find_map(|name| arguments.get(*name))?;
-    serde_json::from_str(path.get()).ok()
-}
 
 /// Whether a call takes a file back to what it was, by a command of git.
 pub fn restores(call: &ToolCall, path: &str) -> bool {
@@ -94,5 +125,22 @@ mod tests {
         assert!(restores(&command("git checkout -- src/a.rs"), "/home/x/src/a.rs"));
         assert!(!restores(&command("git checkout -- src/b.rs"), "/home/x/src/a.rs"));
         assert!(!restores(&command("cat src/a.rs"), "/home/x/src/a.rs"));
+    }
+
+    #[test]
+    fn a_file_is_told_by_the_names_of_tool_and_argument() {
+        let call = |name: &str, arguments: &str| touched_by(&call(name, arguments));
+        let found = |path: &str, how| Some((path.to_owned(), how));
+        assert_eq!(call("Read", r#"{"file_path": "a.rs"}"#), found("a.rs", FileUse::Read));
+        assert_eq!(call("MultiEdit", r#"{"filePath": "a.rs"}"#), found("a.rs", FileUse::Edited));
+        assert_eq!(
+            call("NotebookEdit", r#"{"notebook_path": "a.ipynb"}"#),
+            found("a.ipynb", FileUse::Edited)
+        );
+        assert_eq!(call("write_file", r#"{"filename": "b"}"#), found("b", FileUse::Written));
+        assert_eq!(call("bash", r#"{"path": "a.rs"}"#), None);
+        assert_eq!(call("read", r#"{"thread": "x"}"#), None);
+        assert_eq!(call("read", "no JSON"), None);
+        assert_eq!(call("read", r#"{"path": 3}"#), None);
     }
 }

@@ -28,4 +28,6 @@ pub use normalise::normalise;
 pub use refusal::Refusal;
 pub use request::Request;
 pub use run_board::{OpenPhase, OpenRun, RunBoard};
-pub use session_state::{Child, PlanSituation, RunPhase, RunState, SessionState, StateEvent, WaitingMessage};
+pub use session_state::{
+    Armed, Child, PlanSituation, RunPhase, RunState, SessionState, StateEvent, WaitingMessage,
+};

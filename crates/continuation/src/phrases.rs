@@ -2,6 +2,8 @@
 //!
 //! A phrase matches whole words in a row, in any case; an apostrophe may be of either kind.
 
+use crate::deeds::FileUse;
+
 /// A person corrects the agent if a message begins so.
 pub const CORRECTION_OPENINGS: &[&str] =
     &["actually", "no", "nope", "not", "stop", "that's not", "this is not", "wait", "wrong"];
@@ -57,21 +59,22 @@ pub const DECISIONS: &[&str] = &[
     "we'll use",
 ];
 
-/// Tools that change a file.
-pub const EDITING_TOOLS: &[&str] = &[
-    "create_file",
-    "edit",
-    "edit_file",
-    "multiedit",
-    "notebookedit",
-    "replace",
-    "write",
-    "write_file",
-    "write_to_file",
-];
+/// The arguments of tools that name a file, the first that is there.
+pub const PATH_ARGUMENTS: &[&str] = &["file_path", "path", "filePath", "notebook_path", "filename", "file"];
 
-/// The arguments of such tools that name the file, the first that is there.
-pub const PATH_ARGUMENTS: &[&str] = &["file_path", "path", "notebook_path", "filename", "file"];
+/// What a tool does with a file, by a part of its name; the first that is found counts.
+pub const FILE_TOOLS: &[(&str, FileUse)] = &[
+    ("edit", FileUse::Edited),
+    ("replace", FileUse::Edited),
+    ("patch", FileUse::Edited),
+    ("insert", FileUse::Edited),
+    ("write", FileUse::Written),
+    ("create", FileUse::Written),
+    ("save", FileUse::Written),
+    ("read", FileUse::Read),
+    ("view", FileUse::Read),
+    ("open", FileUse::Read),
+];
 
 /// Tools whose failures say nothing of the work.
 pub const QUIET_TOOLS: &[&str] = &["continue_session"];

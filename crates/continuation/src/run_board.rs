@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use segue_event::{Fold, Lane, Position, Recorded, RunEvent, RunId, SessionId};
+use segue_event::{Fold, Lane, Position, Recorded, RunEvent, RunId, Seq, SessionId};
 
 /// The runs that are not over, over all sessions. What it holds is bounded by how many there are at once.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -10,6 +10,8 @@ pub struct RunBoard {
     open: BTreeMap<RunId, OpenRun>,
     /// Who took over the queue last.
     lease: Option<String>,
+    /// The sessions with a fresh one that was armed and not settled yet, and where that stands.
+    armed: BTreeMap<SessionId, Seq>,
 }
 
 /// A run that is not over.
@@ -74,6 +76,11 @@ impl RunBoard {
         self.lease.as_deref()
     }
 
+    /// The sessions for which a fresh one is armed.
+    pub fn armed(&self) -> impl Iterator<Item = SessionId> {
+        self.armed.keys().copied()
+    }
+
     fn can_start(&self, run: &OpenRun) -> bool {
         match run.phase {
             OpenPhase::Queued => true,
@@ -120,6 +127,10 @@ impl Fold for RunBoard {
                 self.change(child.run, |run| run.children.push(child.child_run));
             }
             RunEvent::RunEnded(ended) => drop(self.open.remove(&ended.run)),
+            RunEvent::FreshArmed(_) => drop(self.armed.insert(recorded.session, recorded.seq)),
+            RunEvent::FreshSettled(settled) => {
+                self.armed.retain(|session, armed| *session != recorded.session || *armed != settled.armed);
+            }
             RunEvent::LeaseTaken(lease) => self.lease = Some(lease.host.clone()),
             RunEvent::MessageQueued(_) => {
                 let waiting =

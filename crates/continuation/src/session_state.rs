@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use segue_event::{
-    AgentId, Edge, Event, EventHash, EventRef, Family, Fold, ImportSource, Kind, Lane, Message,
+    AgentId, Edge, Event, EventHash, EventRef, Family, Fold, FreshArmed, ImportSource, Kind, Lane, Message,
     MessageQueued, ModelOverride, Plan, PlanEvent, PlanTransfer, Recorded, RunEvent, RunId, RunOutcome,
     RunQueued, RunStarted, Seq, SessionEvent, SessionId, SessionStarted, Timestamp, Title, WentBack,
 };
@@ -35,6 +35,8 @@ pub struct SessionState {
     pub runs: BTreeMap<RunId, RunState>,
     /// The messages that came while a run was at work and were not taken yet, by where they were queued.
     pub waiting_messages: BTreeMap<Seq, WaitingMessage>,
+    /// The fresh session that was armed and not settled yet, if there is one.
+    pub armed: Option<Armed>,
     /// Its first event.
     pub started: EventRef,
     /// When that was.
@@ -132,6 +134,15 @@ pub struct WaitingMessage {
     pub message: Message,
 }
 
+/// A fresh session that is about to be started.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Armed {
+    /// Where it was armed.
+    pub at: EventRef,
+    /// Why, with which pointer, and until when.
+    pub armed: FreshArmed,
+}
+
 /// The events that make up a [`SessionState`].
 #[derive(Clone, PartialEq, Debug)]
 pub enum StateEvent {
@@ -179,6 +190,7 @@ impl SessionState {
             import,
             runs: BTreeMap::new(),
             waiting_messages: BTreeMap::new(),
+            armed: None,
             started: EventRef { seq: first.seq, event: first.hash },
             started_at: first.time,
         })
@@ -197,8 +209,8 @@ impl SessionState {
         let Some((set_at, _)) = &self.plan else { return PlanSituation::None };
         // A plan that was set after the session was continued is open again: the session branched.
         let transfers = successors.into_iter().filter(|edge| edge.predecessor_head.seq >= *set_at);
-        let handovers = transfers.filter_map(Edge::handover);
-        handovers.fold(PlanSituation::Open, |situation, handover| match handover.manifest.plan {
+        let manifests = transfers.filter_map(Edge::manifest);
+        manifests.fold(PlanSituation::Open, |situation, manifest| match manifest.plan {
             PlanTransfer::Carry => PlanSituation::HandedOver,
             PlanTransfer::Close => PlanSituation::Closed,
             PlanTransfer::Omit => situation,
@@ -268,6 +280,13 @@ impl SessionState {
             RunEvent::ObligationsAsked(asked) => self.change_run(asked.run, |run| run.asked += 1),
             RunEvent::RunEnded(ended) => {
                 self.change_run(ended.run, |run| run.phase = RunPhase::Ended(ended.outcome.clone()));
+            }
+            RunEvent::FreshArmed(armed) => {
+                let at = EventRef { seq: recorded.seq, event: recorded.hash };
+                self.armed = Some(Armed { at, armed: armed.clone() });
+            }
+            RunEvent::FreshSettled(settled) => {
+                self.armed = self.armed.take().filter(|armed| armed.at.seq != settled.armed);
             }
             // The lease stands in a session of its own.
             RunEvent::LeaseTaken(_) => {}

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ContinuationId, EventHash, Manifest, RunId, Seq, SessionId, Timestamp};
+use crate::{ContinuationId, EventHash, Fresh, Manifest, RunId, Seq, SessionId, Timestamp};
 
 /// The durable transition from a predecessor to its successor. It stands in the successor's first event.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -30,15 +30,25 @@ impl Edge {
     pub const fn kind(&self) -> EdgeKind {
         match &self.transition {
             Transition::Continue(_) => EdgeKind::Continue,
+            Transition::Fresh(_) => EdgeKind::Fresh,
             Transition::Delegate(_) => EdgeKind::Delegate,
             Transition::Fork => EdgeKind::Fork,
         }
     }
 
-    /// What was handed over; none where the successor did not take over the conversation.
+    /// What was handed over by an agent or a person; none where nobody wrote a handoff.
     pub const fn handover(&self) -> Option<&Handover> {
         match &self.transition {
             Transition::Continue(handover) => Some(handover),
+            Transition::Fresh(_) | Transition::Delegate(_) | Transition::Fork => None,
+        }
+    }
+
+    /// What the successor's first context was built from; none where the successor did not take over the conversation.
+    pub const fn manifest(&self) -> Option<&Manifest> {
+        match &self.transition {
+            Transition::Continue(handover) => Some(&handover.manifest),
+            Transition::Fresh(fresh) => Some(&fresh.manifest),
             Transition::Delegate(_) | Transition::Fork => None,
         }
     }
@@ -55,6 +65,8 @@ pub enum Transition {
     /// A person goes on from an earlier point: the session holds the events up to the predecessor's head by
     /// reference, and its own numbers begin behind it.
     Fork,
+    /// The context was full, and the runtime began a fresh session with a pointer, without a handoff.
+    Fresh(Box<Fresh>),
 }
 
 /// What a successor was given, and why.
@@ -83,6 +95,8 @@ pub struct Delegation {
 pub enum EdgeKind {
     /// Carried over at a semantic boundary, with a handoff.
     Continue,
+    /// Begun anew by the runtime, with a pointer.
+    Fresh,
     /// A task that a run gave away.
     Delegate,
     /// Gone on with from an earlier point.
@@ -94,6 +108,7 @@ impl EdgeKind {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Continue => "continue",
+            Self::Fresh => "fresh",
             Self::Delegate => "delegate",
             Self::Fork => "fork",
         }
@@ -101,7 +116,7 @@ impl EdgeKind {
 }
 
 /// Points at one event, by place and by id.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub struct EventRef {
     /// The event's number in its session.
     pub seq: Seq,
@@ -124,6 +139,11 @@ pub enum Initiator {
     Person {
         /// The request.
         request: String,
+    },
+    /// The runtime, by the record with which it armed a fresh session.
+    Runtime {
+        /// That record, in the predecessor.
+        armed: EventRef,
     },
 }
 

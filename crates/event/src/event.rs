@@ -5,6 +5,7 @@ use std::fmt;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
+use crate::fresh::{ContextCompacted, FreshArmed, FreshSettled};
 use crate::import::{ImportProgress, ImportedLine};
 use crate::note::{NoteGiven, NoteTaken, NudgeSent};
 use crate::plan::Plan;
@@ -98,6 +99,8 @@ events! {
     ModelChosen(ModelOverride) = 4 v 1;
     /// A person went back to the session that this one goes on from.
     WentBack(WentBack) = 5 v 1;
+    /// Something stands in place of what was said so far in what the model sees.
+    ContextCompacted(ContextCompacted) = 6 v 1;
     /// Somebody said something.
     Message(Message) = 16 v 1;
     /// A tool answered a call.
@@ -130,6 +133,10 @@ events! {
     QueuedMessageTaken(QueuedMessageTaken) = 56 v 1;
     /// A host took over the queue of runs.
     LeaseTaken(LeaseTaken) = 57 v 1;
+    /// A fresh session is about to be started.
+    FreshArmed(FreshArmed) = 58 v 1;
+    /// It was started, or given up.
+    FreshSettled(FreshSettled) = 59 v 1;
     /// A prompt was given to a model.
     Receipt(Receipt) = 64 v 1;
     /// One line of a source, byte for byte.

@@ -4,10 +4,11 @@
 //! [`ContinuationEvent`].
 
 use crate::{
-    ChildDelegated, Edge, ErrorNoted, Event, ImportProgress, ImportedLine, Kind, LeaseTaken, Lost, Message,
-    MessageQueued, ModelOverride, NoteGiven, NoteTaken, NudgeSent, ObligationsAsked, Plan,
-    QueuedMessageTaken, Receipt, ResultReturned, RunEnded, RunQueued, RunStarted, RunWaiting,
-    SessionDescribed, SessionStarted, SessionTitled, ToolResult, Unreadable, WentBack,
+    ChildDelegated, ContextCompacted, Edge, ErrorNoted, Event, FreshArmed, FreshSettled, ImportProgress,
+    ImportedLine, Kind, LeaseTaken, Lost, Message, MessageQueued, ModelOverride, NoteGiven, NoteTaken,
+    NudgeSent, ObligationsAsked, Plan, QueuedMessageTaken, Receipt, ResultReturned, RunEnded, RunQueued,
+    RunStarted, RunWaiting, SessionDescribed, SessionStarted, SessionTitled, ToolResult, Unreadable,
+    WentBack,
 };
 
 /// A subset of the events.
@@ -200,6 +201,8 @@ family!(
         Unreadable(Unreadable),
         /// An event was lost to damage.
         Lost(Lost),
+        /// Something stands in place of what was said so far in what the model sees.
+        ContextCompacted(ContextCompacted),
     }
 );
 
@@ -234,6 +237,10 @@ family!(
         RunEnded(RunEnded),
         /// A host took over the queue of runs.
         LeaseTaken(LeaseTaken),
+        /// A fresh session is about to be started.
+        FreshArmed(FreshArmed),
+        /// It was started, or given up.
+        FreshSettled(FreshSettled),
     }
 );
 

@@ -17,6 +17,7 @@ mod edge;
 mod event;
 mod family;
 mod fold;
+mod fresh;
 mod header;
 mod id;
 mod import;
@@ -44,6 +45,7 @@ pub use family::{
     SessionEvent, TranscriptEvent,
 };
 pub use fold::Fold;
+pub use fresh::{CompactedBy, ContextCompacted, Fresh, FreshArmed, FreshOutcome, FreshSettled, FreshTrigger};
 pub use header::{EventHeader, HEADER_BYTES};
 pub use id::{AgentId, BlobId, ContinuationId, EventHash, IdError, RunId, SessionId};
 pub use import::{Hole, ImportProgress, ImportSource, ImportedLine, LineNumber, SourceKind};

@@ -171,7 +171,8 @@ impl WhyRecommended {
 /// One stretch of the rendered text.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ProjectionPart {
-    /// What it is: `lineage`, `handoff`, `sources`, `excerpt`, `recommended`, `recent`, `earlier`, `not_loaded`.
+    /// What it is: `lineage`, `handoff`, `sources`, `excerpt`, `recommended`, `recent`, `earlier`, `not_loaded`; of a
+    /// pointer: `opening`, `request`, `progress`, `plan`, `index`, `files`, `closing`.
     pub name: String,
     /// Its size and hash.
     pub digest: Digest,

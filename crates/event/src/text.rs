@@ -52,6 +52,7 @@ impl TranscriptEvent {
             Self::ErrorNoted(error) => vec![(Form::Plain, &error.message)],
             Self::Unreadable(unreadable) => vec![(Form::Plain, &unreadable.reason)],
             Self::Lost(lost) => vec![(Form::Plain, &lost.reason)],
+            Self::ContextCompacted(compacted) => vec![(Form::Plain, &compacted.text)],
         };
         let numbered = (0..).zip(texts).map(|(index, (form, text))| Text { index, form, text });
         numbered.filter(|text| !text.text.is_empty()).collect()

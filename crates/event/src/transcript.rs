@@ -116,7 +116,7 @@ impl TranscriptEvent {
             Self::Message(message) => message.provenance.as_ref(),
             Self::ToolResult(result) => result.provenance.as_ref(),
             Self::ErrorNoted(error) => error.provenance.as_ref(),
-            Self::Unreadable(_) | Self::Lost(_) => None,
+            Self::Unreadable(_) | Self::Lost(_) | Self::ContextCompacted(_) => None,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What a transcript shows of one event.
 
 use segue_event::{
-    Attachment, Author, Block, Lost, Message, Recorded, ResultStatus, Seq, ToolCall, ToolResult,
+    Attachment, Author, Block, CompactedBy, Lost, Message, Recorded, ResultStatus, Seq, ToolCall, ToolResult,
     TranscriptEvent,
 };
 
@@ -43,6 +43,12 @@ impl Entry {
                 ),
             )],
             TranscriptEvent::Lost(lost) => vec![single("lost", describe_lost(lost))],
+            TranscriptEvent::ContextCompacted(compacted) => match &compacted.by {
+                CompactedBy::Pointer { .. } => vec![single("pointer", compacted.text.clone())],
+                CompactedBy::Summary { author } => {
+                    vec![single(&format!("summary by {author}"), compacted.text.clone())]
+                }
+            },
         };
         let numbered = (0..).zip(parts).map(|(index, (who, text))| Part { index, who: Who::new(&who), text });
         Self { seq: recorded.seq, parts: numbered.filter(|part| !part.text.is_empty()).collect() }

@@ -35,11 +35,15 @@ pub enum Tag {
     Recall,
     /// Pictures and files whose bytes are not in the record.
     MissingAttachments,
+    /// What stands in place of a full context.
+    ContextPointer,
+    /// What somebody else wrote in place of a context.
+    ContextSummary,
 }
 
 impl Tag {
     /// Every frame.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 17] = [
         Self::SessionContinuation,
         Self::Handoff,
         Self::Sources,
@@ -55,6 +59,8 @@ impl Tag {
         Self::ContextLines,
         Self::Recall,
         Self::MissingAttachments,
+        Self::ContextPointer,
+        Self::ContextSummary,
     ];
 
     /// The name between the angle brackets.
@@ -75,6 +81,8 @@ impl Tag {
             Self::ContextLines => "context_lines",
             Self::Recall => "recall",
             Self::MissingAttachments => "missing_attachments",
+            Self::ContextPointer => "context_pointer",
+            Self::ContextSummary => "context_summary",
         }
     }
 

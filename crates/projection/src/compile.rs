@@ -38,6 +38,15 @@ pub enum Diagnostic {
     },
     /// No recent exchange fitted beside the rest.
     NoRecentExchanges,
+    /// A pointer shows the request only in part; the rest is read back by its number.
+    RequestCut {
+        /// Where it stands.
+        seq: Seq,
+        /// How long it is.
+        bytes: u64,
+    },
+    /// A pointer states no request: nobody asked for anything yet.
+    NoRequest,
     /// The message that is to be answered has an attachment whose bytes are not in the record.
     AttachmentMissing {
         /// The attachment.
@@ -52,6 +61,10 @@ impl fmt::Display for Diagnostic {
                 write!(f, "cited events {range} of thread:{thread} are linked, not shown: {}", why.as_str())
             }
             Self::NoRecentExchanges => f.write_str("no recent exchange is shown: nothing more fits"),
+            Self::RequestCut { seq, bytes } => {
+                write!(f, "the request at [{seq}] has {bytes} bytes; the pointer shows its beginning")
+            }
+            Self::NoRequest => f.write_str("the pointer states no request: there is none yet"),
             Self::AttachmentMissing { attachment: Attachment { name, media_type, blob, .. } } => {
                 write!(f, "attachment {name:?} ({media_type}) is missing: there is no blob {blob}")
             }
@@ -165,7 +178,9 @@ fn recommend(
 
 fn recent(input: &Input, shown: &[SeqRange], recipe: Recipe, bytes_max: usize) -> RecentExchanges {
     let candidates = candidates(input, shown).take(recipe.recent_entries_max);
-    render_recent(input.origin.predecessor, candidates, shown, bytes_max)
+    // No run of lines reaches across what is left out between them.
+    let between = shown.iter().copied().chain(input.recent.stand_ins.iter().copied().map(SeqRange::one));
+    render_recent(input.origin.predecessor, candidates, &between.collect::<Vec<_>>(), bytes_max)
 }
 
 /// The entries that can be shown as recent exchanges, newest first.
@@ -197,6 +212,9 @@ fn omitted(input: &Input, excerpts: &[&Excerpts], recent: &RecentExchanges) -> V
     list.leave_out(predecessor, projection.map(SeqRange::one), WhyOmitted::EarlierProjection);
     list.leave_out(predecessor, older, WhyOmitted::BeyondRecipe);
     list.leave_out(predecessor, recent.over_budget.map(SeqRange::one), WhyOmitted::OverBudget);
+    for stand_in in &input.recent.stand_ins {
+        list.leave_out(predecessor, Some(SeqRange::one(*stand_in)), WhyOmitted::EarlierProjection);
+    }
     list.leave_out(predecessor, SeqRange::new(initiating.next(), input.head), WhyOmitted::AfterInitiating);
     list.items
 }

@@ -83,6 +83,8 @@ pub struct Recent {
     pub entries: Vec<CutEntry>,
     /// The predecessor's own projection, which is no exchange.
     pub projection: Option<Seq>,
+    /// What stood in place of a context among these entries, which is none either.
+    pub stand_ins: Vec<Seq>,
 }
 
 /// An entry of which only as much is held as recent exchanges show.

@@ -154,7 +154,9 @@ impl Fold for Worth {
             TranscriptEvent::Message(message) => self.message(seq, message),
             TranscriptEvent::ToolResult(result) => self.result(seq, result),
             TranscriptEvent::ErrorNoted(error) => self.errors.put(Digest::of(error.message.as_bytes()), seq),
-            TranscriptEvent::Unreadable(_) | TranscriptEvent::Lost(_) => {}
+            TranscriptEvent::Unreadable(_)
+            | TranscriptEvent::Lost(_)
+            | TranscriptEvent::ContextCompacted(_) => {}
         }
     }
 }

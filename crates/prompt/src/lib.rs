@@ -1,6 +1,6 @@
 //! What a model is told beside the transcript.
 //!
-//! A [`Prompt`] is what a model is given: fixed parts, the transcript ([`TranscriptBuilder`]), and what is told anew
+//! A [`Prompt`] is what a model is given: fixed parts, the transcript ([`Transcript`]), and what is told anew
 //! every turn. Each prompt that is given out has a receipt ([`Prompt::receipt`]).
 //!
 //! Per turn, rendered fresh at the end of the prompt and never stored: [`plan_state`], [`context_usage`],
@@ -11,6 +11,7 @@
 //!
 //! Pure functions on values; nothing here does I/O.
 
+mod assembled;
 mod blocks;
 mod contract;
 pub mod handoff_note;
@@ -22,6 +23,7 @@ mod transcript;
 mod verb;
 mod windows;
 
+pub use assembled::Transcript;
 pub use blocks::{
     Due, MissingAttachment, Owed, TaskResult, context_usage, delegated_result, missing_attachments,
     obligations, plan_state, session_status,
@@ -30,7 +32,7 @@ pub use contract::ToolContract;
 pub use meter::{ContextMeter, ContextParts, Pressure};
 pub use prompt::{Difference, PartName, Prompt, PromptPart, RENDERER, ReceiptFor};
 pub use transcript::{
-    PromptContent, PromptEvent, PromptMessage, PromptRole, TranscriptBuilder, TranscriptDigest,
+    Change, PromptContent, PromptEvent, PromptMessage, PromptRole, TranscriptBuilder, TranscriptDigest,
 };
 pub use verb::{SYSTEM_PART, continue_session};
 pub use windows::Windows;

@@ -16,7 +16,8 @@ pub struct Prompt {
     pub system: Vec<String>,
     /// The tools.
     pub tools: Vec<ToolContract>,
-    /// The transcript. Of two prompts of a session, the earlier one's is the beginning of the later one's.
+    /// The transcript. Of two prompts of a session, the earlier one's is the beginning of the later one's, unless a
+    /// pointer or a summary came between them.
     pub transcript: Vec<Arc<PromptMessage>>,
     /// What is told anew every time, and stands at the end.
     pub blocks: Vec<String>,

@@ -1,13 +1,14 @@
 //! A session's transcript as a model sees it.
 //!
 //! The messages made from the first events of a session never change when more events come: what a provider cached
-//! of one prompt is the beginning of the next.
+//! of one prompt is the beginning of the next. Only where something was put in place of a context
+//! ([`ContextCompacted`]) they begin anew.
 
 use std::collections::BTreeMap;
 
 use segue_event::{
-    Attachment, Author, Block, CallSite, Event, EventHash, Family, Kind, Message, Recorded, ResultStatus,
-    Role, RunStarted, Seq, ToolCall, ToolResult, TranscriptEvent,
+    Attachment, Author, Block, CallSite, CompactedBy, ContextCompacted, Event, EventHash, Family, Kind,
+    Message, Recorded, ResultStatus, Role, RunStarted, Seq, ToolCall, ToolResult, TranscriptEvent,
 };
 use segue_frame::{Tag, escape};
 use serde::Serialize;
@@ -128,6 +129,20 @@ pub struct TranscriptBuilder {
     batch: Option<CallBatch>,
 }
 
+/// What an event makes of the messages so far.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Change {
+    /// These come behind them.
+    More(Vec<PromptMessage>),
+    /// They give way.
+    Anew {
+        /// What stands in their place.
+        first: PromptMessage,
+        /// Those that were made from this event or a later one stay behind it; none: all give way.
+        kept_from: Option<Seq>,
+    },
+}
+
 /// Calls of one message, and what came back.
 #[derive(Clone, Debug)]
 struct CallBatch {
@@ -143,15 +158,35 @@ const INTERRUPTED: &str =
     "interrupted: the run was stopped before this call gave a result; what it did is unknown";
 
 impl TranscriptBuilder {
-    /// Takes the next event; the messages that are settled by it.
-    pub fn take(&mut self, recorded: &Recorded<PromptEvent>) -> Vec<PromptMessage> {
-        match &recorded.event {
+    /// Takes the next event; what becomes of the messages by it.
+    pub fn take(&mut self, recorded: &Recorded<PromptEvent>) -> Change {
+        let seq = recorded.seq;
+        Change::More(match &recorded.event {
             PromptEvent::RunStarted(_) => self.close(),
-            PromptEvent::Transcript(TranscriptEvent::Message(message)) => self.message(recorded.seq, message),
-            PromptEvent::Transcript(TranscriptEvent::ToolResult(result)) => self.result(recorded.seq, result),
-            // What a source could not tell is for people.
-            PromptEvent::Transcript(_) => Vec::new(),
-        }
+            PromptEvent::Transcript(event) => match event {
+                TranscriptEvent::Message(message) => self.message(seq, message),
+                TranscriptEvent::ToolResult(result) => self.result(seq, result),
+                TranscriptEvent::ContextCompacted(compacted) => return self.compacted(seq, compacted),
+                // What a source could not tell is for people.
+                TranscriptEvent::ErrorNoted(_)
+                | TranscriptEvent::Unreadable(_)
+                | TranscriptEvent::Lost(_) => Vec::new(),
+            },
+        })
+    }
+
+    /// Calls whose results are still to come stay, for without them no provider takes the results.
+    fn compacted(&self, seq: Seq, compacted: &ContextCompacted) -> Change {
+        let open = self.batch.as_ref().map(|batch| batch.message);
+        let kept_from = compacted.kept_from.into_iter().chain(open).min();
+        let text = match &compacted.by {
+            CompactedBy::Pointer { .. } => compacted.text.clone(),
+            CompactedBy::Summary { author } => {
+                Tag::ContextSummary.frame(&[("author", author)], &escape(&compacted.text))
+            }
+        };
+        let first = PromptMessage { seq, role: PromptRole::User, content: vec![PromptContent::Text(text)] };
+        Change::Anew { first, kept_from }
     }
 
     /// Gives up the results that did not come.
@@ -365,14 +400,18 @@ mod tests {
         let mut messages = Vec::new();
         for event in events {
             seq = seq.next();
-            messages.extend(builder.take(&Recorded {
+            let change = builder.take(&Recorded {
                 session: SessionId::from_bytes([1; 16]),
                 seq,
                 position: Position::FIRST,
                 time: Timestamp::utc_micros(0),
                 hash: EventHash::from_bytes([0; 32]),
                 event: PromptEvent::Transcript(event),
-            }));
+            });
+            match change {
+                Change::More(more) => messages.extend(more),
+                Change::Anew { first, .. } => messages = vec![first],
+            }
         }
         messages.extend(builder.close());
         messages

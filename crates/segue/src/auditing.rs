@@ -31,8 +31,8 @@ impl Reader {
     /// If there is no such session in the scope, it was not continued from another, or the log cannot be read.
     pub fn audit(&self, successor: SessionId) -> Result<Audited, Error> {
         let edge = self.state(successor)?.edge.ok_or(Detail::NotContinued(successor))?;
-        let handover = edge.handover().ok_or(Detail::NotContinued(successor))?;
-        let mut audit = Audit::of(&handover.manifest);
+        let manifest = edge.manifest().ok_or(Detail::NotContinued(successor))?;
+        let mut audit = Audit::of(manifest);
         let sessions = self.going_on_from(successor)?;
         for session in &sessions {
             count_readings(&*self.log, *session, &mut audit)?;
@@ -50,7 +50,7 @@ impl Reader {
             }
             sessions.push(session);
             let next = successors(&*self.log, session)?.into_iter().rev();
-            open.extend(next.filter(|(_, edge)| edge.handover().is_some()).map(|(session, _)| session));
+            open.extend(next.filter(|(_, edge)| edge.manifest().is_some()).map(|(session, _)| session));
         }
         Ok(sessions)
     }

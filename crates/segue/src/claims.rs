@@ -69,6 +69,11 @@ fn digest(initiator: &Initiator) -> blake3::Hash {
             enter(b"person");
             enter(request.as_bytes());
         }
+        Initiator::Runtime { armed } => {
+            enter(b"runtime");
+            enter(&armed.seq.get().to_le_bytes());
+            enter(armed.event.as_bytes());
+        }
     }
     hasher.finalize()
 }
@@ -76,4 +81,9 @@ fn digest(initiator: &Initiator) -> blake3::Hash {
 /// Taken by the `number`th successor, from 0, that an agent makes of a session.
 pub(crate) fn agent_successor(predecessor: SessionId, number: usize) -> Result<ClaimKey, LogError> {
     ClaimKey::new(format!("agent-successor/{predecessor}/{number}"))
+}
+
+/// Taken by what settles a fresh session that was armed: its start, or that it was given up.
+pub(crate) fn armed(session: SessionId, armed: Seq) -> Result<ClaimKey, LogError> {
+    ClaimKey::new(format!("armed/{session}/{armed}"))
 }

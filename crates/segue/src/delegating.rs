@@ -120,7 +120,7 @@ impl Workspace {
         let child = edge_claimed(&*self.log, &key)?;
         Ok(child.and_then(|(session, edge)| match edge.transition {
             Transition::Delegate(Delegation { run, .. }) => Some(Delegated { session, run }),
-            Transition::Continue(_) | Transition::Fork => None,
+            Transition::Continue(_) | Transition::Fresh(_) | Transition::Fork => None,
         }))
     }
 }

@@ -17,7 +17,7 @@ use crate::{ContinuedSession, Error, HostCall, Said, Step, ToolOutput, Turn};
 pub enum Driven {
     /// The run waits for the tasks that it delegated.
     Parked,
-    /// The conversation goes on in a successor, whose run is queued.
+    /// The conversation goes on in a successor, where a run is queued if there is something to be done.
     Continued(ContinuedSession),
     /// The run ended.
     Done(RunOutcome),
@@ -25,25 +25,43 @@ pub enum Driven {
     GivenUp(RunPhase),
 }
 
+/// What a model, or its provider, answers to a prompt.
+#[derive(Clone, PartialEq, Debug)]
+pub enum ModelAnswer {
+    /// The model said something.
+    Said(Said),
+    /// The provider refuses the prompt as too long: the conversation goes on in a fresh session.
+    TooLong,
+}
+
+impl From<Said> for ModelAnswer {
+    fn from(said: Said) -> Self {
+        Self::Said(said)
+    }
+}
+
 /// Drives a turn to its end, on this thread.
 ///
-/// `model` answers prompts. `tool` runs one of the host's tools; calls of the same answer run at once, each on a
+/// `model` answers prompts, with a [`Said`] or, where its provider may refuse them as too long, with a [`ModelAnswer`]. `tool` runs one of the host's tools; calls of the same answer run at once, each on a
 /// thread of its own, and each result is durable as soon as it is there. If `model` fails, the turn is given up with
 /// [`Turn::retry`]: when the run is tried again is up to the caller. A `tool` that panics takes the caller with it.
 ///
 /// # Errors
 /// As [`Turn::prompt`].
-pub fn drive<E: Display>(
+pub fn drive<A: Into<ModelAnswer>, E: Display>(
     mut turn: Turn<'_>,
-    mut model: impl FnMut(&Prompt) -> Result<Said, E>,
+    mut model: impl FnMut(&Prompt) -> Result<A, E>,
     tool: impl Fn(&HostCall) -> ToolOutput + Sync,
 ) -> Result<Driven, Error> {
     loop {
-        let said = match model(&turn.prompt()?) {
-            Ok(said) => said,
+        if let Some(driven) = Driven::by(turn.make_room()?) {
+            return Ok(driven);
+        }
+        let answer = match model(&turn.prompt()?) {
+            Ok(answer) => answer.into(),
             Err(error) => return turn.retry(&error.to_string()).map(Driven::GivenUp),
         };
-        let step = match turn.record(said)? {
+        let step = match take(&mut turn, answer)? {
             Step::CallTools(calls) => run_tools(&mut turn, &calls, &tool)?,
             step => step,
         };
@@ -61,18 +79,21 @@ pub fn drive<E: Display>(
 ///
 /// # Errors
 /// As [`Turn::prompt`].
-pub async fn drive_async<E: Display>(
+pub async fn drive_async<A: Into<ModelAnswer>, E: Display>(
     mut turn: Turn<'_>,
-    mut model: impl AsyncFnMut(Prompt) -> Result<Said, E>,
+    mut model: impl AsyncFnMut(Prompt) -> Result<A, E>,
     tool: impl AsyncFn(HostCall) -> ToolOutput,
 ) -> Result<Driven, Error> {
     loop {
+        if let Some(driven) = Driven::by(turn.make_room()?) {
+            return Ok(driven);
+        }
         let prompt = turn.prompt()?;
-        let said = match model(prompt).await {
-            Ok(said) => said,
+        let answer = match model(prompt).await {
+            Ok(answer) => answer.into(),
             Err(error) => return turn.retry(&error.to_string()).map(Driven::GivenUp),
         };
-        let mut step = turn.record(said)?;
+        let mut step = take(&mut turn, answer)?;
         if let Step::CallTools(calls) = &step {
             let mut running: Vec<_> =
                 calls.iter().map(|call| (call.site, Box::pin(tool(call.clone())))).collect();
@@ -95,6 +116,13 @@ impl Driven {
             Step::Continued(continued) => Some(Self::Continued(continued)),
             Step::Done(outcome) => Some(Self::Done(outcome)),
         }
+    }
+}
+
+fn take(turn: &mut Turn<'_>, answer: ModelAnswer) -> Result<Step, Error> {
+    match answer {
+        ModelAnswer::Said(said) => turn.record(said),
+        ModelAnswer::TooLong => turn.overflowed(),
     }
 }
 

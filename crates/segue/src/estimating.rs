@@ -1,6 +1,6 @@
 //! How large a context is without a continuation.
 
-use segue_event::{Block, KindSet, Message, SeqRange, SessionId, TranscriptEvent, Usage};
+use segue_event::{Block, KindSet, Message, Seq, SeqRange, SessionId, TranscriptEvent, Usage};
 use segue_frame::Entry;
 use segue_log::{Direction, EventLog, LogError, read_through};
 use segue_projection::{Measured, Staying};
@@ -9,9 +9,20 @@ use segue_projection::{Measured, Staying};
 pub(crate) fn staying(log: &dyn EventLog, session: SessionId) -> Result<Staying, LogError> {
     let transcript = KindSet::of::<TranscriptEvent>();
     let mut bytes = 0;
+    let mut kept_from: Option<Seq> = None;
     for raw in read_through(log, session, SeqRange::ALL, Direction::Backward, transcript)? {
         let Some(recorded) = raw?.decode_as::<TranscriptEvent>().map_err(LogError::codec)? else { continue };
+        if kept_from.is_some_and(|from| recorded.seq < from) {
+            break;
+        }
+        if let TranscriptEvent::ContextCompacted(compacted) = &recorded.event {
+            // What the provider counted before is there no more, but for what was kept.
+            bytes += compacted.text.len() as u64;
+            kept_from = kept_from.max(compacted.kept_from.or(Some(recorded.seq)));
+            continue;
+        }
         if let TranscriptEvent::Message(message) = &recorded.event
+            && kept_from.is_none()
             && let Some(tokens) = message.usage.as_ref().and_then(Usage::prompt_tokens)
         {
             return Ok(Staying::Counted { tokens });

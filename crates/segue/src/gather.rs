@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 
 use segue_continuation::{Budget, SessionState};
 use segue_event::{
-    EventRef, PlanTransfer, Position, Recommended, Seq, SeqRange, SessionId, Source, SourceTarget,
+    EventRef, KindSet, PlanTransfer, Position, Recommended, Seq, SeqRange, SessionId, Source, SourceTarget,
+    TranscriptEvent,
 };
 use segue_frame::Entry;
-use segue_log::{Direction, EventLog, LogError};
+use segue_log::{Direction, EventLog, LogError, read_through};
 use segue_projection::{
     Admitted, Cited, CitedRange, CutEntry, EarlierHandoff, Input, Origin, RECOMMENDED_BYTES_MAX, Recent,
     Recipe, RecommendedRange,
@@ -40,11 +41,9 @@ pub(crate) fn gather(log: &dyn EventLog, given: Given<'_>) -> Result<Input, LogE
     let all = all.chain(recommended.iter().map(|range| (range.recommended.thread, &range.cited)));
     let wanted = recipe.recent_entries_max + entries_of(given.origin.predecessor, all) + 1;
     let edge = given.predecessor.edge.as_ref();
-    let was_continued = edge.is_some_and(|edge| edge.handover().is_some());
-    let recent = Recent {
-        entries: recent(log, &given.origin, wanted)?,
-        projection: was_continued.then_some(PROJECTION_SEQ),
-    };
+    let was_continued = edge.is_some_and(|edge| edge.manifest().is_some());
+    let recent =
+        Recent { projection: was_continued.then_some(PROJECTION_SEQ), ..recent(log, &given.origin, wanted)? };
     Ok(Input {
         earlier: earlier(given.predecessor),
         origin: given.origin,
@@ -69,10 +68,25 @@ fn entries_of<'a>(thread: SessionId, read: impl Iterator<Item = (SessionId, &'a 
     seqs.len()
 }
 
-fn recent(log: &dyn EventLog, origin: &Origin, wanted: usize) -> Result<Vec<CutEntry>, LogError> {
-    let Some(before) = origin.initiating.previous() else { return Ok(Vec::new()) };
-    let entries = entries(log, origin.predecessor, SeqRange::up_to(before), Direction::Backward)?;
-    entries.take(wanted).map(|entry| entry.map(CutEntry::of)).collect()
+fn recent(log: &dyn EventLog, origin: &Origin, wanted: usize) -> Result<Recent, LogError> {
+    let mut recent = Recent::default();
+    let Some(before) = origin.initiating.previous() else { return Ok(recent) };
+    let (range, transcript) = (SeqRange::up_to(before), KindSet::of::<TranscriptEvent>());
+    for raw in read_through(log, origin.predecessor, range, Direction::Backward, transcript)? {
+        if recent.entries.len() == wanted {
+            break;
+        }
+        let Some(recorded) = raw?.decode_as::<TranscriptEvent>().map_err(LogError::codec)? else { continue };
+        if matches!(recorded.event, TranscriptEvent::ContextCompacted(_)) {
+            recent.stand_ins.push(recorded.seq);
+            continue;
+        }
+        let entry = Entry::of(&recorded);
+        if !entry.parts.is_empty() {
+            recent.entries.push(CutEntry::of(entry));
+        }
+    }
+    Ok(recent)
 }
 
 fn cited(log: &dyn EventLog, sources: &[Source], budget: Budget) -> Result<Vec<CitedRange>, LogError> {

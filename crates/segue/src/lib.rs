@@ -2,7 +2,8 @@
 //!
 //! A [`Workspace`] stands on an event log. It starts sessions, appends to them, and continues one in a successor
 //! ([`Workspace::continue_session`]) in a single commit: the edge with its manifest, the projection, the exact message
-//! that is to be answered, and the queued run. A [`Reader`] reads sessions and recalls any line of a whole chain,
+//! that is to be answered, and the queued run. Where the context is full and nobody wrote a handoff, the conversation goes
+//! on at once in a session that begins with a pointer ([`Workspace::fresh`], [`FreshPolicy`]). A [`Reader`] reads sessions and recalls any line of a whole chain,
 //! inside a [`Scope`].
 //!
 //! ```
@@ -34,6 +35,7 @@ mod asker;
 mod attachments;
 mod auditing;
 mod claims;
+mod compacting;
 mod contention;
 mod continuing;
 mod delegating;
@@ -41,12 +43,14 @@ mod driving;
 mod error;
 mod estimating;
 mod forking;
+mod fresh;
 mod gather;
 mod handoff_folder;
 mod host;
 pub mod limits;
 mod memory;
 mod notes;
+mod pointing;
 mod queue;
 mod reader;
 mod recalling;
@@ -55,6 +59,7 @@ mod recommending;
 mod recompile;
 mod said;
 mod sending;
+mod standing;
 mod successors;
 mod switch;
 mod turn;
@@ -71,10 +76,12 @@ pub use segue_thread as thread;
 
 pub use asker::{Asker, ToolCaller};
 pub use auditing::Audited;
+pub use compacting::{Compacted, Kept, StandIn};
 pub use continuing::{ContinuedSession, Outcome, Preview};
 pub use delegating::{Delegated, Task};
-pub use driving::{Driven, drive, drive_async};
+pub use driving::{Driven, ModelAnswer, drive, drive_async};
 pub use error::{Error, ErrorKind};
+pub use fresh::{Freshened, PointerPreview, WhyInPlace};
 pub use handoff_folder::HandoffFolder;
 pub use host::{Host, SystemHost};
 pub use notes::{Compaction, Consolidated, Note};
@@ -82,10 +89,10 @@ pub use queue::{Recovered, RunQueue};
 pub use reader::{Overview, Reader, Scope};
 pub use recalling::Where;
 pub use receipts::{Divergence, RebuiltPrompt, ReceiptVerdict};
-pub use recompile::{Recompiled, Verdict};
+pub use recompile::{Recompiled, RecompiledPointer, Verdict};
 pub use said::{Delta, Said, Streaming};
 pub use sending::Sent;
-pub use turn::{HostCall, ResultCheck, Setup, Step, Tasks, ToolOutput, Turn};
+pub use turn::{FreshPolicy, HostCall, ResultCheck, Setup, Step, Tasks, ToolOutput, Turn};
 pub use workspace::{NewSession, Options, Workspace};
 
 /// The README's example, run as a test.

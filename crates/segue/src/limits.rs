@@ -29,3 +29,8 @@ pub const RECALL_MILLIS: u64 = 5_000;
 
 /// How many events one call of the `recall` tool counts as read at most.
 pub const TOUCHED_MAX: usize = 64;
+/// For how long a fresh session that was armed can be started: 60 s. After that it is only told of.
+pub const FRESH_WITHIN: std::time::Duration = std::time::Duration::from_secs(60);
+
+/// How many of a session's newest messages a pointer is made from at most; it ends before as soon as it has enough.
+pub const POINTER_LOOK_BACK: usize = 512;

@@ -11,11 +11,13 @@ use segue_log::{Commit, EventLogExt as _, EventStream, Expected, NewEvent};
 
 use crate::contention::until_first;
 use crate::error::Detail;
+use crate::fresh::ModelCheck;
 use crate::limits::ATTEMPTS_MAX;
 use crate::sending::given_up;
+use crate::standing::Standing;
 use crate::turn::requeue;
 use crate::workspace::session_state;
-use crate::{Error, Setup, Turn, Workspace};
+use crate::{ContinuedSession, Error, Freshened, Setup, Turn, WhyInPlace, Workspace};
 
 /// The runs of a workspace, followed as they come.
 ///
@@ -28,12 +30,16 @@ pub struct RunQueue<'w> {
 }
 
 /// What became of runs whose hosts were gone.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct Recovered {
     /// Those that were queued again.
     pub requeued: Vec<RunId>,
     /// Those that had been tried as often as a run is.
     pub failed: Vec<RunId>,
+    /// The fresh sessions that were armed and started only now.
+    pub started: Vec<ContinuedSession>,
+    /// The sessions that go on themselves, because a fresh one that was armed could not be started any more, and why.
+    pub kept: Vec<(SessionId, WhyInPlace)>,
 }
 
 impl Workspace {
@@ -98,7 +104,8 @@ impl<'w> RunQueue<'w> {
 
     /// Queues again every run that a host other than the lease's holder was at work on; call it when they are gone.
     ///
-    /// A run keeps its id and what it has done. Whatever its old host still sends is refused.
+    /// A run keeps its id and what it has done. Whatever its old host still sends is refused. Fresh sessions that were
+    /// armed and not started yet are started now, each once and within its time; of others it is told.
     ///
     /// # Errors
     /// If another host has the lease, or the log failed.
@@ -107,18 +114,33 @@ impl<'w> RunQueue<'w> {
         if self.board.lease() != Some(host) {
             return Err(Detail::NotLeaseHolder(self.board.lease().unwrap_or("nobody").to_owned()).into());
         }
+        let mut recovered = Recovered::default();
+        self.recover_armed(&mut recovered)?;
         let lost: Vec<_> = self
             .board
             .running()
             .filter(|(_, _, at_work)| *at_work != host)
             .map(|(id, run, at_work)| (id, run.session, at_work.to_owned()))
             .collect();
-        let mut recovered = Recovered::default();
         for (run, session, at_work) in lost {
             self.recover_run(run, session, &at_work, &mut recovered)?;
         }
         self.catch_up()?;
         Ok(recovered)
+    }
+
+    /// Finishes each fresh session that was armed, while there is time; first, for their runs go on there.
+    fn recover_armed(&mut self, recovered: &mut Recovered) -> Result<(), Error> {
+        let armed: Vec<_> = self.board.armed().collect();
+        for session in armed {
+            let mut standing = Standing::of(&*self.workspace.log, session)?;
+            match self.workspace.pick_up(&mut standing, ModelCheck::Settled)? {
+                Some(Freshened::Switched(continued)) => recovered.started.push(continued),
+                Some(Freshened::InPlace(why)) => recovered.kept.push((session, why)),
+                None => {}
+            }
+        }
+        self.catch_up()
     }
 
     fn recover_run(

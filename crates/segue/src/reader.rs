@@ -121,11 +121,15 @@ impl Reader {
         window_tokens: Option<u64>,
     ) -> Result<Option<ContextMeter>, Error> {
         self.check(session)?;
-        let messages = KindSet::one(Kind::Message);
-        for raw in read_through(&*self.log, session, SeqRange::ALL, Direction::Backward, messages)? {
-            let event = raw?.decode().map_err(LogError::codec)?.event;
-            if let Event::Message(Message { role: Role::Assistant, usage: Some(usage), .. }) = event {
-                return Ok(meter(Some(&usage), window_tokens));
+        let counted = KindSet::one(Kind::Message).with(Kind::ContextCompacted);
+        for raw in read_through(&*self.log, session, SeqRange::ALL, Direction::Backward, counted)? {
+            match raw?.decode().map_err(LogError::codec)?.event {
+                Event::Message(Message { role: Role::Assistant, usage: Some(usage), .. }) => {
+                    return Ok(meter(Some(&usage), window_tokens));
+                }
+                // What was counted before is there no more.
+                Event::ContextCompacted(_) => return Ok(None),
+                _ => {}
             }
         }
         Ok(None)

@@ -77,7 +77,7 @@ impl Workspace {
         let through = receipt.transcript.through;
         let mut digests = BTreeMap::new();
         let known = Known::watched(log, session, head_at(log, session, through)?, |known| {
-            digests.insert(known.taken, known.digest);
+            digests.insert(known.taken, known.transcript.digest());
         })?;
         let known = known.ok_or(Detail::SessionNotFound(session))?;
         let prompt = self.prompt_of(&receipt, &known)?;
@@ -88,7 +88,7 @@ impl Workspace {
             window_tokens: receipt.window_tokens,
             through,
         };
-        let now = prompt.receipt(&about, known.digest);
+        let now = prompt.receipt(&about, known.transcript.digest());
         let verdict = match divergence(&receipt, &now, &earlier, &digests) {
             None => ReceiptVerdict::Same,
             Some(divergence) if receipt.renderer != RENDERER => ReceiptVerdict::OtherRenderer(divergence),
@@ -109,7 +109,7 @@ impl Workspace {
         Ok(Prompt {
             system: receipt.system.iter().map(text).collect::<Result<_, LogError>>()?,
             tools: receipt.tools.iter().map(tool).collect::<Result<_, LogError>>()?,
-            transcript: known.transcript.clone(),
+            transcript: known.transcript.messages().to_vec(),
             blocks: blocks(known, &around, receipt.run),
         })
     }

@@ -1,13 +1,17 @@
 //! Compiling a stored continuation again, from the record alone.
 
 use segue_continuation::Budget;
-use segue_event::{Block, Digest, Edge, Event, Handover, SeqRange, SessionId};
+use segue_event::{
+    Block, CompactedBy, ContextCompacted, ContinuationId, Digest, Edge, Event, Handover, Manifest, Seq,
+    SeqRange, SessionId, Transition,
+};
 use segue_log::{Direction, EventLog, LogError};
-use segue_projection::{COMPILER, Origin, Projection, admit, compile};
+use segue_projection::{COMPILER, Origin, POINTER_COMPILER, Projection, admit, compile};
 
 use crate::error::Detail;
 use crate::gather::{Given, PROJECTION_SEQ, gather};
-use crate::workspace::session_state;
+use crate::pointing::{Pointed, pointer_at};
+use crate::workspace::{session_state, session_state_up_to};
 use crate::{Error, Workspace};
 
 /// A stored continuation, compiled again.
@@ -15,11 +19,22 @@ use crate::{Error, Workspace};
 pub struct Recompiled {
     /// The edge as it is stored, with its manifest.
     pub edge: Edge,
-    /// What was handed over, as it is stored.
-    pub handover: Handover,
-    /// The projection as it is stored.
+    /// The manifest as it is stored.
+    pub manifest: Manifest,
+    /// The projection or pointer as it is stored.
     pub stored: String,
-    /// The projection as it comes out now.
+    /// The same as it comes out now.
+    pub compiled: Projection,
+    /// What the comparison says.
+    pub verdict: Verdict,
+}
+
+/// A stored pointer, made again.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RecompiledPointer {
+    /// The pointer as it is stored, with its manifest.
+    pub stored: ContextCompacted,
+    /// The pointer as it comes out now.
     pub compiled: Projection,
     /// What the comparison says.
     pub verdict: Verdict,
@@ -49,21 +64,64 @@ impl Workspace {
         let state = session_state(log, successor)?.ok_or(Detail::SessionNotFound(successor))?;
         let edge = state.edge.ok_or(Detail::NotContinued(successor))?;
         let stored = stored_projection(log, successor)?;
-        let handover = edge.handover().ok_or(Detail::NotContinued(successor))?;
-        let compiled = compile_again(log, &edge, handover)?;
-        let manifest = &handover.manifest;
-        let verdict = if Digest::of(stored.as_bytes()) != manifest.projection {
-            Verdict::Altered
-        } else if manifest.compiler != COMPILER {
-            Verdict::OtherCompiler
-        } else if compiled.text == stored && compiled.manifest == *manifest {
-            Verdict::Same
-        } else {
-            Verdict::Different
+        let manifest = edge.manifest().ok_or(Detail::NotContinued(successor))?.clone();
+        let (compiled, compiler) = match &edge.transition {
+            Transition::Continue(handover) => (compile_again(log, &edge, handover)?, COMPILER),
+            Transition::Fresh(fresh) => {
+                let (pointer, predecessor) = (fresh.pointer.seq, edge.predecessor);
+                (point_again(log, predecessor, pointer, edge.continuation, &manifest)?, POINTER_COMPILER)
+            }
+            Transition::Delegate(_) | Transition::Fork => return Err(Detail::NotContinued(successor).into()),
         };
-        let handover = handover.clone();
-        Ok(Recompiled { edge, handover, stored, compiled, verdict })
+        let verdict = verdict(&stored, &manifest, &compiled, compiler);
+        Ok(Recompiled { edge, manifest, stored, compiled, verdict })
     }
+
+    /// Makes the pointer that stands at a place of a session again, from the record as it stood then, and compares.
+    ///
+    /// # Errors
+    /// If there is no such session, no pointer stands there, or the log cannot be read.
+    pub fn recompile_pointer(&self, session: SessionId, at: Seq) -> Result<RecompiledPointer, Error> {
+        let log = &*self.log;
+        log.head(session)?.ok_or(Detail::SessionNotFound(session))?;
+        let raw = log.read(session, SeqRange::one(at), Direction::Forward)?.next().transpose()?;
+        let event = raw.map(|raw| raw.decode().map_err(LogError::codec)).transpose()?;
+        let Some(Event::ContextCompacted(stored)) = event.map(|recorded| recorded.event) else {
+            return Err(Detail::EventNotFound(session, at).into());
+        };
+        let CompactedBy::Pointer { continuation, manifest } = &stored.by else {
+            return Err(Detail::EventNotFound(session, at).into());
+        };
+        let compiled = point_again(log, session, at, *continuation, manifest)?;
+        let verdict = verdict(&stored.text, manifest, &compiled, POINTER_COMPILER);
+        Ok(RecompiledPointer { stored, compiled, verdict })
+    }
+}
+
+fn verdict(stored: &str, manifest: &Manifest, compiled: &Projection, compiler: u32) -> Verdict {
+    if Digest::of(stored.as_bytes()) != manifest.projection {
+        Verdict::Altered
+    } else if manifest.compiler != compiler {
+        Verdict::OtherCompiler
+    } else if compiled.text == stored && compiled.manifest == *manifest {
+        Verdict::Same
+    } else {
+        Verdict::Different
+    }
+}
+
+/// The pointer at a place, from what stood before it.
+fn point_again(
+    log: &dyn EventLog,
+    session: SessionId,
+    at: Seq,
+    continuation: ContinuationId,
+    manifest: &Manifest,
+) -> Result<Projection, Error> {
+    let head = at.previous().ok_or(Detail::EventNotFound(session, at))?;
+    let state = session_state_up_to(log, session, head)?.ok_or(Detail::SessionNotFound(session))?;
+    let Pointed { pointer, .. } = pointer_at(log, &state, head, continuation, manifest.compiled_at)?;
+    Ok(Projection { text: pointer.text, manifest: pointer.manifest })
 }
 
 fn compile_again(log: &dyn EventLog, edge: &Edge, handover: &Handover) -> Result<Projection, Error> {

@@ -145,6 +145,6 @@ fn queued_message(message: &Message) -> Event {
     MessageQueued { message: message.clone() }.into()
 }
 
-fn queued_run(run: RunId, lane: Lane, trigger: Seq) -> RunQueued {
+pub(crate) fn queued_run(run: RunId, lane: Lane, trigger: Seq) -> RunQueued {
     RunQueued { run, lane, trigger, parent: None, attempt: 1, result_schema: None }
 }

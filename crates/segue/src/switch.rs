@@ -4,14 +4,16 @@ use std::collections::BTreeMap;
 
 use segue_continuation::{Refusal, Request, SessionState, WaitingMessage};
 use segue_event::{
-    Author, Block, Continued, Edge, Event, EventRef, Handover, Lane, Message, MessageOrigin, Plan,
-    PlanTransfer, QueuedMessageTaken, Recorded, ResultStatus, Role, RunEnded, RunId, RunOutcome, RunQueued,
-    Seq, SessionId, SessionStarted, TakenTo, Timestamp, Title, TitleSource, ToolResult, Transition,
+    Author, Block, ContinuationId, Continued, Edge, Event, EventRef, Handover, Initiator, Lane, Message,
+    MessageOrigin, Plan, PlanTransfer, QueuedMessageTaken, Recorded, ResultStatus, Role, RunEnded, RunId,
+    RunOutcome, Seq, SessionId, SessionStarted, TakenTo, Timestamp, Title, TitleSource, ToolResult,
+    Transition,
 };
-use segue_log::{Commit, Expected, LogError, NewEvent};
+use segue_log::{ClaimKey, Commit, Expected, LogError, NewEvent};
 use segue_projection::{Diagnostic, Origin, Projection};
 use serde_json::json;
 
+use crate::sending::queued_run;
 use crate::successors::next_successor;
 use crate::{Asker, ContinuedSession, ToolCaller, Workspace, claims};
 
@@ -29,6 +31,21 @@ pub(crate) struct Ready {
     pub(crate) now: Timestamp,
 }
 
+/// A successor as it is about to be written.
+pub(crate) struct Succession {
+    pub(crate) successor: SessionId,
+    /// Its first events.
+    pub(crate) opening: Vec<Event>,
+    pub(crate) predecessor: SessionId,
+    /// The head of the predecessor on which it was decided.
+    pub(crate) head: Seq,
+    /// What the predecessor gets; where it is empty, the predecessor can go on meanwhile.
+    pub(crate) closing: Vec<Event>,
+    /// What makes it happen once.
+    pub(crate) claims: Vec<ClaimKey>,
+    pub(crate) now: Timestamp,
+}
+
 /// Where the copied message stands in the successor, behind the start and the projection.
 const MESSAGE_SEQ: Seq = Seq::FIRST.next().next();
 
@@ -41,26 +58,35 @@ impl Workspace {
         let continuation = ready.origin.continuation;
         let predecessor = ready.origin.predecessor;
         let initiator = asker.initiator();
-        let mut commit = Commit::new()
-            .claim(claims::continuation(predecessor, &initiator)?)
-            .claim(next_successor(&*self.log, predecessor)?);
-        let mut closing = None;
+        let mut claims =
+            vec![claims::continuation(predecessor, &initiator)?, next_successor(&*self.log, predecessor)?];
+        let mut closing = Vec::new();
         if let Asker::Tool(caller) = asker {
-            commit = commit.claim(claims::agent_successor(predecessor, ready.agent_successors)?);
-            closing = Some(closing_events(caller, &ready, successor));
+            claims.push(claims::agent_successor(predecessor, ready.agent_successors)?);
+            closing = closing_events(caller, &ready, successor);
         }
-        let (head, now, diagnostics) = (ready.head, ready.now, ready.diagnostics.clone());
-        let moved =
-            if closing.is_some() { ready.predecessor.waiting_messages.clone() } else { BTreeMap::new() };
+        let (head, now, diagnostics) = (ready.head.seq, ready.now, ready.diagnostics.clone());
+        // A person's continuation writes nothing to the predecessor, so nothing is taken from there either.
+        let waiting = &ready.predecessor.waiting_messages;
+        let moved = moved_messages(predecessor, waiting).filter(|_| !closing.is_empty());
+        let moved: Vec<_> = moved.collect();
         let mut opening = opening_events(ready, initiator, run);
-        opening.extend(moved.into_iter().map(|(seq, waiting)| moved_message(predecessor, seq, waiting)));
-        // The successor comes first: whoever finds the claim finds it by the commit's first position.
-        commit = commit.append(successor, Expected::first(), at(now, opening));
-        if let Some(events) = closing {
-            commit = commit.append(predecessor, Expected::after(head.seq), at(now, events));
+        opening.extend(moved);
+        self.succeed(Succession { successor, opening, predecessor, head, closing, claims, now })?;
+        Ok(ContinuedSession { continuation, successor, replayed: false, diagnostics })
+    }
+
+    /// The one commit of every transition that carries a conversation over.
+    pub(crate) fn succeed(&self, succession: Succession) -> Result<(), LogError> {
+        let Succession { successor, opening, predecessor, head, closing, claims, now } = succession;
+        let commit = claims.into_iter().fold(Commit::new(), Commit::claim);
+        // The successor comes first: whoever finds a claim finds it by the commit's first position.
+        let mut commit = commit.append(successor, Expected::first(), at(now, opening));
+        if !closing.is_empty() {
+            commit = commit.append(predecessor, Expected::after(head), at(now, closing));
         }
         self.log.commit(commit)?;
-        Ok(ContinuedSession { continuation, successor, replayed: false, diagnostics })
+        Ok(())
     }
 
     /// Records the refusal as the result of the tool call, once; a person's refused request leaves no trace.
@@ -87,31 +113,19 @@ impl Workspace {
 }
 
 /// The first four events of the successor.
-fn opening_events(ready: Ready, initiator: segue_event::Initiator, run: RunId) -> Vec<Event> {
+fn opening_events(ready: Ready, initiator: Initiator, run: RunId) -> Vec<Event> {
     let Ready { predecessor, head, origin, request, plan, message, projection, now, .. } = ready;
-    let edge = Edge {
-        continuation: origin.continuation,
-        predecessor: origin.predecessor,
-        predecessor_title: origin.predecessor_title,
-        predecessor_head: head,
-        origin: origin.first,
-        initiator,
-        created_at: now,
-        transition: Transition::Continue(Box::new(Handover {
-            initiating: EventRef { seq: message.seq, event: message.hash },
-            reason: origin.reason,
-            manifest: projection.manifest,
-        })),
-    };
+    let transition = Transition::Continue(Box::new(Handover {
+        initiating: EventRef { seq: message.seq, event: message.hash },
+        reason: origin.reason,
+        manifest: projection.manifest,
+    }));
+    let passing = Passing { continuation: origin.continuation, head, initiator, now };
+    let title = successor_title(predecessor.title.clone(), request.title);
     let started = SessionStarted {
-        agent: predecessor.agent,
-        title: successor_title(predecessor.title, request.title),
+        title,
         description: request.description,
-        working_directory: predecessor.working_directory,
-        model: predecessor.model,
-        plan: carried_plan(predecessor.plan, plan),
-        edge: Some(Box::new(edge)),
-        import: None,
+        ..successor_started(predecessor, plan, passing, transition)
     };
     let copied = Message {
         continued_from: Some(MessageOrigin {
@@ -121,20 +135,52 @@ fn opening_events(ready: Ready, initiator: segue_event::Initiator, run: RunId) -
         }),
         ..message.event
     };
-    let queued = RunQueued {
-        run,
-        lane: Lane::Interactive,
-        trigger: MESSAGE_SEQ,
-        parent: None,
-        attempt: 1,
-        result_schema: None,
-    };
+    let queued = queued_run(run, Lane::Interactive, MESSAGE_SEQ);
     vec![
         started.into(),
         Message::text(Role::User, Author::System, projection.text).into(),
         copied.into(),
         queued.into(),
     ]
+}
+
+/// When and by whom a conversation passes from one session to another.
+pub(crate) struct Passing {
+    pub(crate) continuation: ContinuationId,
+    /// The newest event of the predecessor that the successor can know of.
+    pub(crate) head: EventRef,
+    pub(crate) initiator: Initiator,
+    pub(crate) now: Timestamp,
+}
+
+/// The first event of a successor, which is called as its predecessor.
+pub(crate) fn successor_started(
+    predecessor: SessionState,
+    plan: PlanTransfer,
+    passing: Passing,
+    transition: Transition,
+) -> SessionStarted {
+    let Passing { continuation, head, initiator, now } = passing;
+    let edge = Edge {
+        continuation,
+        predecessor: predecessor.session,
+        predecessor_title: predecessor.title.text.clone(),
+        predecessor_head: head,
+        origin: predecessor.edge.map_or(predecessor.session, |edge| edge.origin),
+        initiator,
+        created_at: now,
+        transition,
+    };
+    SessionStarted {
+        agent: predecessor.agent,
+        title: predecessor.title,
+        description: predecessor.description,
+        working_directory: predecessor.working_directory,
+        model: predecessor.model,
+        plan: carried_plan(predecessor.plan, plan),
+        edge: Some(Box::new(edge)),
+        import: None,
+    }
 }
 
 /// The agent names the successor, but a title that a user set stays.
@@ -151,10 +197,28 @@ fn carried_plan(plan: Option<(Seq, Plan)>, transfer: PlanTransfer) -> Option<Pla
     Some(Plan { owner: None, steps: plan.steps })
 }
 
-/// A message that came while the predecessor's run was at work: the successor answers it too.
-fn moved_message(session: SessionId, seq: Seq, waiting: WaitingMessage) -> Event {
-    let WaitingMessage { event, message } = waiting;
-    Message { continued_from: Some(MessageOrigin { session, seq, event }), ..message }.into()
+/// The messages that came while the predecessor's run was at work: the successor answers them too.
+pub(crate) fn moved_messages(
+    session: SessionId,
+    waiting: &BTreeMap<Seq, WaitingMessage>,
+) -> impl Iterator<Item = Event> {
+    waiting.iter().map(move |(seq, WaitingMessage { event, message })| {
+        moved_message(MessageOrigin { session, seq: *seq, event: *event }, message.clone())
+    })
+}
+
+/// A message as it goes along into the successor.
+pub(crate) fn moved_message(origin: MessageOrigin, message: Message) -> Event {
+    Message { continued_from: Some(origin), ..message }.into()
+}
+
+/// Where the messages went, as the predecessor tells it.
+pub(crate) fn taken_along(
+    waiting: &BTreeMap<Seq, WaitingMessage>,
+    successor: SessionId,
+) -> impl Iterator<Item = Event> {
+    let to = TakenTo::Successor(successor);
+    waiting.keys().map(move |queued| QueuedMessageTaken { queued: *queued, to }.into())
 }
 
 /// What the predecessor gets: the result of the call, where its queued messages went, and the end of the run.
@@ -169,11 +233,8 @@ fn closing_events(caller: &ToolCaller, ready: &Ready, successor: SessionId) -> V
     let mut result = tool_result(caller, text.to_string());
     result.continuation = Some(continuation);
     let outcome = RunOutcome::Continued(Continued { session: successor, continuation });
-    let waiting = ready.predecessor.waiting_messages.keys();
-    let taken =
-        waiting.map(|queued| QueuedMessageTaken { queued: *queued, to: TakenTo::Successor(successor) });
     let mut events: Vec<Event> = vec![result.into()];
-    events.extend(taken.map(Event::from));
+    events.extend(taken_along(&ready.predecessor.waiting_messages, successor));
     events.push(RunEnded { run: caller.run, outcome }.into());
     events
 }
@@ -190,6 +251,6 @@ fn tool_result(caller: &ToolCaller, text: String) -> ToolResult {
     }
 }
 
-fn at(time: Timestamp, events: Vec<Event>) -> Vec<NewEvent> {
+pub(crate) fn at(time: Timestamp, events: Vec<Event>) -> Vec<NewEvent> {
     events.into_iter().map(|event| NewEvent { time, event }).collect()
 }

@@ -10,6 +10,7 @@ mod known;
 mod noted;
 mod obligations;
 mod recalling;
+mod room;
 mod step;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,7 +33,7 @@ use crate::{Asker, Error, Note, Outcome, Said, ToolCaller, Workspace};
 pub(crate) use known::Known;
 use obligations::TaskResults;
 pub(crate) use obligations::{Surroundings, blocks};
-pub use step::{HostCall, Setup, Step, Tasks, ToolOutput};
+pub use step::{FreshPolicy, HostCall, Setup, Step, Tasks, ToolOutput};
 
 /// One run of an agent on a session.
 pub struct Turn<'w> {
@@ -172,7 +173,7 @@ impl Turn<'_> {
             window_tokens: self.setup.window_tokens,
             through: self.known.head.seq,
         };
-        let receipt = prompt.receipt(&about, self.known.digest);
+        let receipt = prompt.receipt(&about, self.known.transcript.digest());
         self.keep_fixed_parts(&prompt)?;
         self.commit_when(Commit::without_waiting, |_| Ok(vec![receipt.clone().into()]))?;
         // Beside the call of a model this is nothing; at the switch it would be waited for.
@@ -196,7 +197,8 @@ impl Turn<'_> {
         let calls = calls_of(&said);
         let message: Event = said.into_message().into();
         if calls.is_empty() {
-            return self.conclude(&message);
+            let step = self.conclude(&message)?;
+            return self.or_fresh(step);
         }
         let committed = self.commit(|_| Ok(vec![message.clone()]))?;
         let Some(seq) = committed.extents.first().map(|extent| extent.range.to) else {
@@ -306,7 +308,7 @@ impl Turn<'_> {
         Ok(Prompt {
             system,
             tools: self.tools(),
-            transcript: self.known.transcript.clone(),
+            transcript: self.known.transcript.messages().to_vec(),
             blocks: blocks(&self.known, &around, self.run),
         })
     }
@@ -352,7 +354,7 @@ impl Turn<'_> {
         }
         // Only now has every call its result.
         self.phase = Phase::Ready;
-        Ok(Step::Prompt)
+        self.or_fresh(Step::Prompt)
     }
 
     fn continue_by(&mut self, site: CallSite, call: &ToolCall, batch: Batch) -> Result<Outcome, Error> {

@@ -2,6 +2,7 @@
 #![doc = ""]
 #![doc = include_str!("../README.md")]
 
+mod compacting;
 mod fixed_host;
 mod prompts;
 mod replay;

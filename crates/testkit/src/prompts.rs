@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 
 use segue::ReceiptVerdict;
+use segue::event::{Kind, KindSet, RawEvent, Seq, SeqRange, SessionId};
+use segue::log::Direction;
 use segue::prompt::Prompt;
 
 use crate::Run;
@@ -22,7 +24,7 @@ impl Run {
         }
         of_session.iter().try_for_each(|(name, prompts)| {
             self.check_receipts(name, prompts)?;
-            check_beginnings(name, prompts)
+            self.check_beginnings(name, prompts)
         })
     }
 
@@ -43,15 +45,34 @@ impl Run {
         }
         Ok(())
     }
-}
 
-fn check_beginnings(name: &str, prompts: &[&Prompt]) -> Result<(), String> {
-    let pairs = prompts.iter().zip(prompts.iter().skip(1));
-    for (number, (one, next)) in (1..).zip(pairs) {
-        let is_beginning = next.transcript.starts_with(&one.transcript) && next.system == one.system;
-        if !is_beginning {
-            return Err(format!("{name}: prompt {number} is not the beginning of the one after it"));
+    /// Each prompt is the beginning of the next one. Only where something was put in place of the context between them,
+    /// the next one begins with that.
+    fn check_beginnings(&self, name: &str, prompts: &[&Prompt]) -> Result<(), String> {
+        let session = self.session(name)?;
+        let receipts = self.workspace.receipts(session).map_err(in_words)?;
+        let through: Vec<_> = receipts.iter().map(|receipt| receipt.event.transcript.through).collect();
+        let pairs = prompts.iter().zip(&through).zip(prompts.iter().zip(&through).skip(1));
+        for (number, ((one, from), (next, to))) in (1..).zip(pairs) {
+            let begins = match self.stand_in(session, *from, *to)? {
+                Some(at) => next.transcript.first().is_some_and(|first| first.seq == at),
+                None => next.transcript.starts_with(&one.transcript),
+            };
+            if !begins || next.system != one.system {
+                return Err(format!("{name}: prompt {number} is not the beginning of the one after it"));
+            }
         }
+        Ok(())
     }
-    Ok(())
+
+    /// The newest thing that was put in place of the context behind an event, up to another.
+    fn stand_in(&self, session: SessionId, from: Seq, to: Seq) -> Result<Option<Seq>, String> {
+        let Some(range) = SeqRange::new(from.next(), to) else { return Ok(None) };
+        let kinds = KindSet::one(Kind::ContextCompacted);
+        let found = self.workspace.log().read_kinds(session, range, Direction::Backward, kinds);
+        let mut found = found.map_err(in_words)?;
+        let is_meant = |raw: &RawEvent| raw.header.kind == Kind::ContextCompacted;
+        let newest = found.find(|raw| raw.as_ref().map_or(true, is_meant));
+        Ok(newest.transpose().map_err(in_words)?.map(|raw| raw.header.seq))
+    }
 }

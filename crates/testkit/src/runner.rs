@@ -16,8 +16,8 @@ use segue::prompt::Prompt;
 use segue::prompt::handoff_note::{HandoffSettings, Resume, Retry};
 use segue::thread::Budget;
 use segue::{
-    Asker, Compaction, Host as _, NewSession, Options, Outcome, Preview, Scope, Task, ToolCaller, Where,
-    Workspace,
+    Asker, Compaction, FreshPolicy, Host as _, NewSession, Options, Outcome, Preview, Scope, Task,
+    ToolCaller, Where, Workspace,
 };
 use serde_json::Value;
 
@@ -111,7 +111,13 @@ impl Run {
                 self.result(session, call, (tool, text), status, touched)
             }
             Step::Send { session, text } => self.send(session, text),
-            Step::Turn { session, script, successor, then } => self.turn(session, script, successor, *then),
+            Step::Turn { session, script, successor, then, fresh_at } => {
+                let never = FreshPolicy::Never;
+                let fresh = fresh_at.map_or(never, |percent| FreshPolicy::At { percent });
+                self.turn(session, (script, fresh), successor, *then)
+            }
+            Step::Fresh { session, successor } => self.fresh(session, successor),
+            Step::Compact { session, kept_from, summary } => self.compact(session, *kept_from, summary),
             Step::NameChild { session, child } => self.name_child(session, child),
             Step::Plan { session, steps } => self.plan(session, steps),
             Step::Run { session, run, typed } => self.run(session, run, *typed),
@@ -129,7 +135,9 @@ impl Run {
             Step::Recall { session, text } => self.recall(session, text),
             Step::Recommend { session } => self.recommend(session),
             Step::Audit { session } => self.audit(session),
-            Step::Compact { session, key, reason, summary } => self.compact(session, key, *reason, summary),
+            Step::HarnessCompacts { session, key, reason, summary } => {
+                self.harness_compacts(session, key, *reason, summary)
+            }
             Step::Import { session, file } => {
                 let id = importer.import(&**self.workspace.log(), &self.folder.join(file))?;
                 self.sessions.insert(session.clone(), id);
@@ -377,7 +385,7 @@ impl Run {
         Ok(())
     }
 
-    fn compact(
+    fn harness_compacts(
         &mut self,
         session: &str,
         key: &str,

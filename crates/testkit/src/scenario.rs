@@ -94,6 +94,28 @@ pub enum Step {
         /// What becomes of a turn that is not over when the script is.
         #[serde(default)]
         then: Then,
+        /// From how many percent on a full context gives way to a fresh session; none: never by itself.
+        #[serde(default)]
+        fresh_at: Option<u64>,
+    },
+    /// A person has a session go on in a fresh one that begins with a pointer.
+    Fresh {
+        /// Which one.
+        session: String,
+        /// The successor's name in this fixture, and the id of the request.
+        #[serde(rename = "as")]
+        successor: String,
+    },
+    /// Something is put in place of what the model saw so far.
+    Compact {
+        /// Where.
+        session: String,
+        /// The first event that the model still sees; none: it sees nothing of what came before.
+        #[serde(default)]
+        kept_from: Option<Seq>,
+        /// The summary of the harness; empty: a pointer is left.
+        #[serde(default)]
+        summary: String,
     },
     /// The plan is set.
     Plan {
@@ -194,7 +216,7 @@ pub enum Step {
         session: String,
     },
     /// A harness compacts the context of a session: a note is taken, and it is asked whether the agent goes on by itself.
-    Compact {
+    HarnessCompacts {
         /// Which session.
         session: String,
         /// The harness's key of the compaction.
@@ -246,9 +268,23 @@ pub struct Line {
     /// What the host's tools give back, in this order.
     #[serde(default)]
     pub answers: Vec<ScriptedAnswer>,
+    /// What its provider does with the prompt.
+    #[serde(default)]
+    pub provider: Provider,
     /// A message that comes while the model speaks.
     #[serde(default)]
     pub meanwhile: String,
+}
+
+/// What a provider does with a prompt.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Provider {
+    /// It lets the model answer.
+    #[default]
+    Answers,
+    /// It refuses the prompt as too long.
+    Overflows,
 }
 
 /// What a host's tool gives back.

@@ -2,18 +2,18 @@
 
 use segue::event::{Author, Block, CallSite, Lane, Message, ModelName, Role, Thinking, Usage};
 use segue::prompt::ToolContract;
-use segue::{HostCall, Said, Sent, Setup, Tasks, ToolOutput, Turn};
+use segue::{FreshPolicy, HostCall, Said, Sent, Setup, Tasks, ToolOutput, Turn};
 use serde_json::json;
 
 use crate::Run;
 use crate::runner::in_words;
-use crate::scenario::{Line, ScriptedAnswer, Then};
+use crate::scenario::{Line, Provider, ScriptedAnswer, Then};
 
 /// How many tokens the scripted model takes.
 const WINDOW_TOKENS: u64 = 1_000;
 
 /// The host that plays the turns of fixtures: one tool, and tasks can be given away.
-pub(crate) fn setup() -> Setup {
+pub(crate) fn setup(fresh: FreshPolicy) -> Setup {
     let bash = ToolContract::new(
         "bash",
         "Runs a command.",
@@ -26,13 +26,14 @@ pub(crate) fn setup() -> Setup {
         tasks: Tasks::Offered,
         model: Some(ModelName { provider: "scripted".to_owned(), model: "fixture-1".to_owned() }),
         window_tokens: Some(WINDOW_TOKENS),
+        fresh,
     }
 }
 
 impl Line {
     /// What the model says by this line.
     pub fn to_said(&self) -> Said {
-        let mut said = Said { model: setup().model, ..Said::default() };
+        let mut said = Said { model: setup(FreshPolicy::Never).model, ..Said::default() };
         if !self.thinks.is_empty() {
             let thinking = Thinking { text: self.thinks.clone(), signature: String::new() };
             said.blocks.push(Block::Thinking(thinking));
@@ -64,13 +65,13 @@ impl Run {
     pub(crate) fn turn(
         &mut self,
         session: &str,
-        script: &[Line],
+        (script, fresh): (&[Line], FreshPolicy),
         successor: &str,
         then: Then,
     ) -> Result<(), String> {
         let id = self.session(session)?;
         let mut prompts = Vec::new();
-        let played = match self.workspace.turn(id, &setup()).map_err(in_words)? {
+        let played = match self.workspace.turn(id, &setup(fresh)).map_err(in_words)? {
             None => Played::NothingToDo,
             Some(turn) => {
                 let meanwhile = |text: &str| {
@@ -130,11 +131,18 @@ fn play(
     prompts: &mut Vec<segue::prompt::Prompt>,
 ) -> Result<Played, String> {
     for line in script {
+        match turn.make_room().map_err(in_words)? {
+            segue::Step::Prompt => {}
+            over => return Ok(Played::Over(over)),
+        }
         prompts.push(turn.prompt().map_err(in_words)?);
         if !line.meanwhile.is_empty() {
             meanwhile(&line.meanwhile)?;
         }
-        let mut step = turn.record(line.to_said()).map_err(in_words)?;
+        let mut step = match line.provider {
+            Provider::Answers => turn.record(line.to_said()).map_err(in_words)?,
+            Provider::Overflows => turn.overflowed().map_err(in_words)?,
+        };
         for answer in &line.answers {
             let segue::Step::CallTools(open) = &step else {
                 return Err(format!("no tool waits for {}", answer.call));

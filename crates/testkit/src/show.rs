@@ -1,9 +1,11 @@
 //! The views of a run that its snapshots hold.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use segue::event::{Event, Position, RawEvent, SeqRange, SessionId};
 use segue::log::{EventLog, LogError};
+use segue::prompt::PromptMessage;
 use segue::thread::Limit;
 use segue::{Error, Scope};
 use serde_json::Value;
@@ -45,7 +47,7 @@ fn views(run: &Run) -> Result<Vec<View>, Error> {
 /// Each prompt: what is new in it since the one before of the same session, and whether the record gives it again.
 fn prompts(run: &Run) -> Result<String, Error> {
     let mut text = String::new();
-    let mut shown: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut shown: BTreeMap<&str, &[Arc<PromptMessage>]> = BTreeMap::new();
     let mut told: BTreeMap<&str, usize> = BTreeMap::new();
     for (name, prompt) in &run.prompts {
         let number = told.entry(name).and_modify(|number| *number += 1).or_insert(0);
@@ -57,7 +59,8 @@ fn prompts(run: &Run) -> Result<String, Error> {
         text.push_str(&format!("{name} [{seq}] {hash}, rebuilt: {verdict:?}\n"));
         let names: Vec<_> = prompt.tools.iter().map(|tool| tool.name.as_str()).collect();
         text.push_str(&format!("{} system parts; tools: {}\n", prompt.system.len(), names.join(" ")));
-        let known = shown.insert(name, prompt.transcript.len()).unwrap_or(0);
+        let before = shown.insert(name, &prompt.transcript).unwrap_or_default();
+        let known = prompt.transcript.iter().zip(before).take_while(|(now, then)| now == then).count();
         for message in prompt.transcript.iter().skip(known) {
             text.push_str(&String::from_utf8_lossy(&message.to_bytes()));
             text.push('\n');
@@ -108,6 +111,9 @@ fn show_event(raw: &RawEvent) -> Result<String, LogError> {
         Event::MessageQueued(body) => to_json(body),
         Event::QueuedMessageTaken(body) => to_json(body),
         Event::LeaseTaken(body) => to_json(body),
+        Event::FreshArmed(body) => to_json(body),
+        Event::FreshSettled(body) => to_json(body),
+        Event::ContextCompacted(body) => to_json(body),
         Event::Receipt(body) => to_json(body),
         Event::ImportedLine(line) => Value::String(String::from_utf8_lossy(&line.bytes).into_owned()),
         Event::ImportProgress(body) => to_json(body),
@@ -172,7 +178,7 @@ fn projections(run: &Run) -> Result<String, Error> {
     let mut text = String::new();
     for (name, session) in &run.sessions {
         let edge = run.workspace.reader(Scope::Workspace).state(*session)?.edge;
-        if edge.is_some_and(|edge| edge.handover().is_some()) {
+        if edge.is_some_and(|edge| edge.manifest().is_some()) {
             let recompiled = run.workspace.recompile(*session)?;
             text.push_str(&format!(
                 "{name}, compiled again: {:?}\n{}\n",

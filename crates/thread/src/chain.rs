@@ -30,7 +30,7 @@ impl ChainLink {
     /// What comes before, by the edge into this session; none if that edge begins a chain.
     fn before(&self, edge: &Edge) -> Option<Self> {
         match edge.transition {
-            Transition::Continue(_) => Some(Self::whole(edge.predecessor)),
+            Transition::Continue(_) | Transition::Fresh(_) => Some(Self::whole(edge.predecessor)),
             Transition::Fork => {
                 Some(Self { session: edge.predecessor, up_to: self.up_to.min(edge.predecessor_head.seq) })
             }

@@ -75,6 +75,7 @@ fn kind_of(event: &TranscriptEvent, text: &Text<'_>) -> TextKind {
             Author::Trigger => TextKind::Trigger,
         },
         (TranscriptEvent::ToolResult(_), _) => TextKind::ToolResult,
+        (TranscriptEvent::ContextCompacted(_), _) => TextKind::System,
         (TranscriptEvent::ErrorNoted(_) | TranscriptEvent::Unreadable(_) | TranscriptEvent::Lost(_), _) => {
             TextKind::Error
         }

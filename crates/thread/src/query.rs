@@ -312,9 +312,9 @@ impl Only {
         kinds.iter().fold(KindSet::one(Kind::Lost), |set, kind| match kind {
             TextKind::ToolResult => set.with(Kind::ToolResult),
             TextKind::Error => set.with(Kind::ErrorNoted).with(Kind::Unreadable),
+            TextKind::System => set.with(Kind::Message).with(Kind::ContextCompacted),
             TextKind::User
             | TextKind::Agent
-            | TextKind::System
             | TextKind::Trigger
             | TextKind::Thinking
             | TextKind::ToolCall => set.with(Kind::Message),

@@ -82,12 +82,12 @@ fn answer(
     let mut manifest = Value::Null;
     match workspace.recompile(continued.successor) {
         Ok(recompiled) => {
-            let Digest { bytes, blake3 } = recompiled.handover.manifest.projection;
+            let Digest { bytes, blake3 } = recompiled.manifest.projection;
             let verdict = show_verdict(recompiled.verdict);
             text.push_str(&format!(
                 "projection: {bytes} bytes, blake3 {blake3}, compiled again: {verdict}\n"
             ));
-            manifest = json!(recompiled.handover.manifest);
+            manifest = json!(recompiled.manifest);
         }
         Err(error) => notes.push(format!("the projection could not be compiled again: {error}")),
     }

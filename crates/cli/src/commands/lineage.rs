@@ -1,7 +1,7 @@
 //! `segue lineage`: which session was continued in which, why and when.
 
 use segue::continuation::Lineage;
-use segue::event::{Edge, SessionId};
+use segue::event::{Edge, SessionId, Transition};
 use segue::{Reader, Scope};
 use serde_json::{Value, json};
 
@@ -81,7 +81,14 @@ impl Tree<'_> {
 fn how(edge: &Edge) -> String {
     match edge.handover() {
         Some(handover) => format!("{} at [{}]", handover.reason.as_str(), handover.initiating.seq),
-        None => format!("{} at [{}]", edge.kind().as_str(), edge.predecessor_head.seq),
+        None => format!("{}{} at [{}]", edge.kind().as_str(), trigger(edge), edge.predecessor_head.seq),
+    }
+}
+
+fn trigger(edge: &Edge) -> String {
+    match &edge.transition {
+        Transition::Fresh(fresh) => format!(" ({})", fresh.trigger.as_str()),
+        _ => String::new(),
     }
 }
 
@@ -95,6 +102,10 @@ fn to_json(successor: SessionId, edge: &Edge) -> Value {
         "reason": handover.map(|handover| handover.reason),
         "initiating": handover.map(|handover| handover.initiating),
         "created_at": edge.created_at.to_string(),
-        "manifest": handover.map(|handover| &handover.manifest),
+        "trigger": match &edge.transition {
+            Transition::Fresh(fresh) => Some(fresh.trigger.as_str()),
+            _ => None,
+        },
+        "manifest": edge.manifest(),
     })
 }

@@ -4,6 +4,7 @@ mod audit;
 mod continuing;
 mod demo;
 mod fork;
+mod fresh;
 mod get;
 mod import;
 mod lineage;
@@ -32,6 +33,8 @@ pub(crate) enum Command {
     Lineage(lineage::Arguments),
     /// Continues a session in a fresh one.
     Continue(continuing::Arguments),
+    /// Goes on from a session in a fresh one that begins with a pointer to it, without a handoff.
+    Fresh(fresh::Arguments),
     /// Tells what became of the sources of a continuation, and how often they were read back since.
     Audit(audit::Arguments),
     /// Goes on from an earlier point of a session, in a session that holds what came before by reference.
@@ -62,6 +65,7 @@ impl Command {
             Self::Show(arguments) => show::run(place, arguments),
             Self::Lineage(arguments) => lineage::run(place, arguments),
             Self::Continue(arguments) => continuing::run(place, arguments),
+            Self::Fresh(arguments) => fresh::run(place, arguments),
             Self::Audit(arguments) => audit::run(place, arguments),
             Self::Fork(arguments) => fork::run(place, arguments),
             Self::Back(arguments) => fork::back(place, arguments),

@@ -60,6 +60,7 @@ fn line(overview: &Overview) -> String {
 fn how(kind: EdgeKind) -> &'static str {
     match kind {
         EdgeKind::Continue => "continues",
+        EdgeKind::Fresh => "goes on afresh from",
         EdgeKind::Delegate => "works for",
         EdgeKind::Fork => "forks",
     }

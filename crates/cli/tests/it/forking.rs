@@ -8,7 +8,7 @@ const HANDOFF: &str = r#"{"reason": "phase_change", "title": "The report", "desc
     "handoff": {"purpose": "Look after the postcards.", "currentRequest": "Plan the move."}}"#;
 
 /// Hides ids that are made of the time: those of version 7.
-fn shown(said: &impl ToString) -> String {
+pub(crate) fn shown(said: &impl ToString) -> String {
     let words = said.to_string();
     let is_new = |word: &str| word.len() == 36 && word.as_bytes().get(14) == Some(&b'7');
     let hide = |word: &str| if is_new(word) { "(new id)".to_owned() } else { word.to_owned() };

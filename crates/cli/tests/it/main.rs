@@ -6,6 +6,7 @@ mod desk;
 mod documents;
 mod failures;
 mod forking;
+mod fresh;
 mod reading;
 mod repairing;
 mod replaying;

@@ -6,15 +6,16 @@
 use std::collections::BTreeMap;
 
 use segue_event::{
-    AgentId, Attachment, Author, BlobId, Block, ByteRange, CallRef, CallSite, ChildDelegated,
-    CompactionReason, ContinuationId, Continued, Cut, Digest, Edge, ErrorNoted, Event, EventHash, EventRef,
-    Handoff, Handover, Hole, ImportProgress, ImportSource, ImportedLine, Included, Initiator, Kind, Lane,
-    LeaseTaken, LineNumber, Lost, LostEvent, Manifest, Message, MessageOrigin, MessageQueued, ModelName,
-    ModelOverride, NoteBody, NoteGiven, NoteTaken, NudgeSent, ObligationsAsked, Omitted, OmittedItem, Plan,
-    PlanStep, PlanTransfer, Position, Prepared, ProjectionPart, Provenance, QueuedMessageTaken, Reason,
-    Receipt, Recommended, ResultReturned, ResultStatus, Role, RunEnded, RunId, RunOutcome, RunQueued,
-    RunStarted, RunWaiting, Seq, SeqRange, SessionDescribed, SessionId, SessionStarted, SessionTitled,
-    Source, SourceKind, SourceTarget, StepStatus, TakenTo, Thinking, Timestamp, Title, TitleSource, ToolCall,
+    AgentId, Attachment, Author, BlobId, Block, ByteRange, CallRef, CallSite, ChildDelegated, CompactedBy,
+    CompactionReason, ContextCompacted, ContinuationId, Continued, Cut, Digest, Edge, ErrorNoted, Event,
+    EventHash, EventRef, Fresh, FreshArmed, FreshOutcome, FreshSettled, FreshTrigger, Handoff, Handover,
+    Hole, ImportProgress, ImportSource, ImportedLine, Included, Initiator, Kind, Lane, LeaseTaken,
+    LineNumber, Lost, LostEvent, Manifest, Message, MessageOrigin, MessageQueued, ModelName, ModelOverride,
+    NoteBody, NoteGiven, NoteTaken, NudgeSent, ObligationsAsked, Omitted, OmittedItem, Plan, PlanStep,
+    PlanTransfer, Position, Prepared, ProjectionPart, Provenance, QueuedMessageTaken, Reason, Receipt,
+    Recommended, ResultReturned, ResultStatus, Role, RunEnded, RunId, RunOutcome, RunQueued, RunStarted,
+    RunWaiting, Seq, SeqRange, SessionDescribed, SessionId, SessionStarted, SessionTitled, Source,
+    SourceKind, SourceTarget, StepStatus, TakenTo, Thinking, Timestamp, Title, TitleSource, ToolCall,
     ToolResult, Touched, TranscriptReceipt, Transition, Unreadable, Usage, WentBack, WhyOmitted,
     WhyRecommended, chain,
 };
@@ -108,8 +109,12 @@ fn manifest() -> Manifest {
     }
 }
 
+fn point() -> EventRef {
+    EventRef { seq: seq(3), event: EventHash::from_bytes([8; 32]) }
+}
+
 fn started() -> SessionStarted {
-    let point = EventRef { seq: seq(3), event: EventHash::from_bytes([8; 32]) };
+    let point = point();
     let edge = Edge {
         continuation: ContinuationId::from_bytes([6; 16]),
         predecessor: session(2),
@@ -205,6 +210,20 @@ fn note_taken() -> NoteTaken {
     }
 }
 
+fn compacted() -> ContextCompacted {
+    let continuation = ContinuationId::from_bytes([6; 16]);
+    let by = CompactedBy::Pointer { continuation, manifest: Box::new(manifest()) };
+    ContextCompacted { text: "a pointer".to_owned(), kept_from: Some(seq(3)), by }
+}
+
+fn armed() -> FreshArmed {
+    FreshArmed {
+        pointer: point(),
+        trigger: FreshTrigger::Person { request: "r".to_owned() },
+        until: Timestamp { micros: 60_000_000, offset_minutes: 60 },
+    }
+}
+
 fn one_of_each() -> Vec<Event> {
     [most(), notes()].concat()
 }
@@ -217,6 +236,7 @@ fn most() -> Vec<Event> {
         SessionDescribed { description: "d".to_owned() }.into(),
         model().into(),
         WentBack { note: "no".to_owned() }.into(),
+        compacted().into(),
         message().into(),
         ToolResult {
             call: call.clone(),
@@ -264,6 +284,8 @@ fn most() -> Vec<Event> {
         MessageQueued { message: Message::text(Role::User, Author::User, "and this") }.into(),
         QueuedMessageTaken { queued: seq(9), to: TakenTo::Successor(session(3)) }.into(),
         LeaseTaken { host: "boot".to_owned() }.into(),
+        armed().into(),
+        FreshSettled { armed: seq(5), outcome: FreshOutcome::GivenUp("no model".to_owned()) }.into(),
         receipt().into(),
         ImportedLine {
             line: LineNumber(4),
@@ -304,6 +326,26 @@ fn every_kind_has_its_golden_bytes() {
         assert_eq!(raw.decode().unwrap().event, event);
     }
     insta::assert_snapshot!(lines.join("\n"));
+}
+
+#[test]
+fn a_fresh_edge_has_its_golden_bytes() {
+    let mut started = started();
+    if let Some(edge) = &mut started.edge {
+        edge.initiator = Initiator::Runtime { armed: point() };
+        edge.transition = Transition::Fresh(Box::new(Fresh {
+            trigger: FreshTrigger::Overflow,
+            pointer: point(),
+            armed: point(),
+            request: Some(MessageOrigin { session: session(2), seq: seq(2), event: point().event }),
+            manifest: manifest(),
+        }));
+    }
+    let event = Event::from(started);
+    let prepared = Prepared::new(Timestamp::default(), &event).unwrap();
+    let raw = prepared.place(session(1), seq(1), &chain::START, Position::FIRST);
+    assert_eq!(raw.decode().unwrap().event, event);
+    insta::assert_snapshot!(raw.body.iter().map(|byte| format!("{byte:02x}")).collect::<String>());
 }
 
 #[test]

@@ -4,5 +4,6 @@
 mod audit;
 mod exact;
 mod layout;
+mod pointer;
 mod transcripts;
 mod worth;

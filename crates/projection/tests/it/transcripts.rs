@@ -81,7 +81,7 @@ impl Case {
             admitted: admit(self.budget, self.handoff.clone(), ranges.iter().map(cite).collect()).unwrap(),
             cited: cited.collect(),
             recommended: recommended.collect(),
-            recent: Recent { entries: before.cloned().map(CutEntry::of).collect(), projection: None },
+            recent: Recent { entries: before.cloned().map(CutEntry::of).collect(), ..Recent::default() },
             head: seq(self.head),
             earlier: None,
             plan: PlanTransfer::Omit,

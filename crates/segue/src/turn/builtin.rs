@@ -183,11 +183,11 @@ impl Turn<'_> {
         let thread = place.thread.to_string();
         let mut attributes = vec![("thread", thread)];
         let state = self.workspace.reader(Scope::Workspace).state(place.thread)?;
-        if let Some(edge) = state.edge.filter(|edge| edge.handover().is_some()) {
+        if let Some(edge) = state.edge.filter(|edge| edge.manifest().is_some()) {
             attributes.push(("continuedFrom", edge.predecessor.to_string()));
         }
         let successors = successors(&*self.workspace.log, place.thread)?;
-        let newest = successors.iter().rev().find(|(_, edge)| edge.handover().is_some());
+        let newest = successors.iter().rev().find(|(_, edge)| edge.manifest().is_some());
         attributes.extend(newest.map(|(to, _)| ("continuedTo", to.to_string())));
         attributes.extend(shown.next.map(|next| ("cursor", next.to_string())));
         let attributes: Vec<_> = attributes.iter().map(|(name, value)| (*name, value.as_str())).collect();

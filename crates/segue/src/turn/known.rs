@@ -1,15 +1,14 @@
 //! What a turn knows of its session, kept up event by event.
 
-use std::sync::Arc;
-
-use crate::notes::NoteBoard;
 use segue_continuation::{RunState, SessionState, StateEvent};
 use segue_event::{
     Event, Fold as _, KindSet, Message, NoteEvent, NoteGiven, Position, RawEvent, Recorded, Role, RunId, Seq,
     SeqRange, SessionId, Usage,
 };
 use segue_log::{Direction, EventLog, Head, LogError, read_through};
-use segue_prompt::{PromptEvent, PromptMessage, TranscriptBuilder, TranscriptDigest};
+use segue_prompt::{PromptEvent, Transcript};
+
+use crate::notes::NoteBoard;
 
 /// A session up to an event.
 #[derive(Clone)]
@@ -21,13 +20,11 @@ pub(crate) struct Known {
     /// Where that stands in the whole log.
     pub(crate) position: Position,
     /// The messages of the prompt so far.
-    pub(crate) transcript: Vec<Arc<PromptMessage>>,
-    pub(crate) digest: TranscriptDigest,
-    /// The counts of the newest assistant's message that has some.
+    pub(crate) transcript: Transcript,
+    /// The counts of the newest assistant's message that has some, and was given what a model sees now.
     pub(crate) usage: Option<Usage>,
     /// The notes of the session itself.
     pub(crate) notes: NoteBoard,
-    builder: TranscriptBuilder,
 }
 
 impl Known {
@@ -67,11 +64,9 @@ impl Known {
             position,
             state,
             head,
-            transcript: Vec::new(),
-            digest: TranscriptDigest::default(),
+            transcript: Transcript::default(),
             usage: None,
             notes: NoteBoard::default(),
-            builder: TranscriptBuilder::default(),
         })
     }
 
@@ -102,19 +97,16 @@ impl Known {
             None => {}
         }
         self.notes.apply(&recorded);
-        if let Event::Message(Message { role: Role::Assistant, usage: Some(usage), .. }) = &recorded.event {
-            self.usage = Some(*usage);
+        match &recorded.event {
+            Event::Message(Message { role: Role::Assistant, usage: Some(usage), .. }) => {
+                self.usage = Some(*usage);
+            }
+            // What was counted before is there no more.
+            Event::ContextCompacted(_) => self.usage = None,
+            _ => {}
         }
         if let Some(recorded) = narrow::<PromptEvent>(recorded) {
-            let messages = self.builder.take(&recorded);
-            self.add(messages);
-        }
-    }
-
-    fn add(&mut self, messages: Vec<PromptMessage>) {
-        for message in messages {
-            self.digest = self.digest.then(&message);
-            self.transcript.push(Arc::new(message));
+            self.transcript.take(&recorded);
         }
     }
 
@@ -131,8 +123,12 @@ impl Known {
 
     /// The last words of the agent, for whoever delegated its run.
     pub(crate) fn last_words(&self) -> String {
-        let last =
-            self.transcript.iter().rev().find(|message| message.role == segue_prompt::PromptRole::Assistant);
+        let last = self
+            .transcript
+            .messages()
+            .iter()
+            .rev()
+            .find(|message| message.role == segue_prompt::PromptRole::Assistant);
         let texts =
             last.into_iter().flat_map(|message| &message.content).filter_map(|content| match content {
                 segue_prompt::PromptContent::Text(text) => Some(text.as_str()),

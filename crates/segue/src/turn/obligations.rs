@@ -42,7 +42,7 @@ impl Surroundings {
         window_tokens: Option<u64>,
     ) -> Result<Self, segue_log::LogError> {
         let edges = edges_up_to(workspace, known)?;
-        let missing = workspace.missing_in(known.transcript.iter().map(AsRef::as_ref))?;
+        let missing = workspace.missing_in(known.transcript.messages().iter().map(AsRef::as_ref))?;
         let given = known.note_for(run).map(|given| body_of_note(&*workspace.log, given));
         Ok(Self { edges, missing, note: given.transpose()?.flatten(), window_tokens })
     }

@@ -20,6 +20,21 @@ pub struct Setup {
     pub model: Option<ModelName>,
     /// How many tokens that model takes; none where it is unknown, and then no pressure is shown.
     pub window_tokens: Option<u64>,
+    /// When a full context gives way to a fresh session by itself.
+    pub fresh: FreshPolicy,
+}
+
+/// When a full context gives way to a fresh session by itself: without a model, with a pointer in place of a summary.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum FreshPolicy {
+    /// Only where somebody says so: a person, or a host whose provider refused a prompt as too long.
+    #[default]
+    Never,
+    /// Also as soon as the provider's newest count fills so much of the window.
+    At {
+        /// The share of the window, in percent.
+        percent: u64,
+    },
 }
 
 impl Setup {
@@ -49,7 +64,8 @@ pub enum Step {
     CallTools(Vec<HostCall>),
     /// The run waits for the tasks that it delegated; take it up again when they are over. The turn is over.
     Parked,
-    /// The conversation goes on in a successor, whose run is queued. The turn is over.
+    /// The conversation goes on in a successor. Its run is queued; after a run that was done when the context gave way
+    /// there is none, and the successor waits for its first message. The turn is over.
     Continued(ContinuedSession),
     /// The run ended. The turn is over.
     Done(RunOutcome),

@@ -38,15 +38,19 @@ pub(crate) struct Mortal {
     commits_left: AtomicUsize,
     gone: Gone,
     is_dead: AtomicBool,
-    /// How many events of sessions were read.
     pub(crate) read: Arc<AtomicUsize>,
 }
 
 impl Mortal {
-    /// A host on a log that is gone with its next commit but so many.
-    pub(crate) fn after(commits: usize, gone: Gone, log: Arc<dyn EventLog>) -> Self {
-        let commits_left = AtomicUsize::new(commits);
+    /// A log that lives for so many commits.
+    pub(crate) fn new(log: &Arc<dyn EventLog>, commits: usize, gone: Gone) -> Self {
+        let (log, commits_left) = (Arc::clone(log), AtomicUsize::new(commits));
         Self { log, commits_left, gone, is_dead: AtomicBool::new(false), read: Arc::default() }
+    }
+
+    /// How many events of sessions were read.
+    pub(crate) fn events_read(&self) -> usize {
+        self.read.load(Ordering::SeqCst)
     }
 
     fn check(&self) -> Result<(), LogError> {
@@ -230,7 +234,7 @@ fn wherever_a_host_is_gone_there_is_one_successor_and_it_answers() {
         for commits in 0.. {
             let log: Arc<dyn EventLog> = Arc::new(MemoryLog::new());
             let (workspace, first) = asked(&log);
-            let mortal = Mortal::after(commits, gone, Arc::clone(&log));
+            let mortal = Mortal::new(&log, commits, gone);
             let survived = host(Arc::new(mortal), "mortal").is_ok();
             host(log, "next").unwrap();
             check(&workspace, first, &format!("{gone:?} {commits}"));
@@ -316,7 +320,7 @@ fn no_prompt_is_given_out_with_a_call_whose_result_could_not_be_recorded() {
     let log: Arc<dyn EventLog> = Arc::new(MemoryLog::new());
     let (_, first) = asked(&log);
     // The run is started, and what the model said recorded.
-    let mortal = Mortal::after(2, Gone::BeforeCommit, log);
+    let mortal = Mortal::new(&log, 2, Gone::BeforeCommit);
     let workspace = Workspace::with_options(Arc::new(mortal), SystemHost, Options::default());
     let mut turn = workspace.turn(first, &setup("a")).unwrap().unwrap();
     turn.record(Said::default().call("c", "continue_session", HANDOFF)).unwrap_err();

@@ -11,6 +11,8 @@ mod desk;
 mod driving;
 mod examples;
 mod forking;
+mod fresh;
+mod fresh_crash;
 mod handoff_folder;
 mod kill;
 mod notes;

@@ -107,7 +107,7 @@ fn a_note_is_made_of_the_last_texts_of_the_whole_session() {
 
 #[test]
 fn a_note_reads_no_more_of_a_long_session_than_it_is_made_of() {
-    let log = Mortal::after(usize::MAX, Gone::BeforeCommit, Arc::new(MemoryLog::new()));
+    let log = Mortal::new(&(Arc::new(MemoryLog::new()) as Arc<dyn EventLog>), usize::MAX, Gone::BeforeCommit);
     let read = Arc::clone(&log.read);
     let workspace = Workspace::with_options(Arc::new(log), SystemHost, Options::default());
     let first = session(&workspace, "coder");
@@ -342,7 +342,7 @@ fn wherever_a_host_is_gone_the_note_is_given_once_and_not_lost() {
             let workspace = Workspace::with_options(Arc::clone(&log), SystemHost, Options::default());
             let first = noted(&workspace);
             send(&workspace, first, "go on");
-            let survived = play(Arc::new(Mortal::after(commits, gone, Arc::clone(&log))), "mortal").is_ok();
+            let survived = play(Arc::new(Mortal::new(&log, commits, gone)), "mortal").is_ok();
             play(Arc::clone(&log), "next").unwrap();
             let what = format!("{gone:?} {commits}");
             assert_eq!(given(&workspace, first).len(), 1, "{what}");

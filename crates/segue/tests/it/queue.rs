@@ -54,7 +54,7 @@ fn only_the_holder_of_the_lease_recovers_and_the_old_host_is_shut_out() {
     new.take_lease("b").unwrap();
     assert_eq!(old.recover("a").unwrap_err().kind(), ErrorKind::NotLeaseHolder);
     let recovered = new.recover("b").unwrap();
-    assert_eq!(recovered, Recovered { requeued: vec![stale.run()], failed: Vec::new() });
+    assert_eq!(recovered, Recovered { requeued: vec![stale.run()], ..Recovered::default() });
     assert_eq!(new.recover("b").unwrap(), Recovered::default(), "once");
 
     assert_eq!(stale.record(Said::text("late")).unwrap_err().kind(), ErrorKind::NoOpenRun);

@@ -2,7 +2,7 @@
 
 use segue::event::{Block, Event, Lane, ResultStatus, SessionId};
 use segue::prompt::{Prompt, PromptContent, ToolContract};
-use segue::{HostCall, Setup, Step, Tasks, Turn, Workspace};
+use segue::{FreshPolicy, HostCall, Setup, Step, Tasks, Turn, Workspace};
 
 use crate::desk::{events, session, user, workspace};
 
@@ -14,6 +14,7 @@ pub(crate) fn setup() -> Setup {
         tasks: Tasks::Offered,
         model: None,
         window_tokens: Some(1_000),
+        fresh: FreshPolicy::Never,
     }
 }
 

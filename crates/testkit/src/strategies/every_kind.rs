@@ -4,11 +4,12 @@ use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use segue::event::{
-    AgentId, Attachment, BlobId, ByteRange, CallRef, ChildDelegated, CompactionReason, ContinuationId,
-    Continued, Digest, Event, EventHash, EventRef, Hole, ImportProgress, ImportedLine, Kind, Lane,
-    LeaseTaken, LineNumber, Lost, LostEvent, MessageOrigin, MessageQueued, ModelName, ModelOverride,
-    NoteBody, NoteGiven, NoteTaken, NudgeSent, ObligationsAsked, QueuedMessageTaken, Receipt, ResultReturned,
-    RunEnded, RunId, RunOutcome, RunQueued, RunStarted, RunWaiting, Seq, SessionId, SessionStarted, TakenTo,
+    AgentId, Attachment, BlobId, ByteRange, CallRef, ChildDelegated, CompactedBy, CompactionReason,
+    ContextCompacted, ContinuationId, Continued, Digest, Event, EventHash, EventRef, FreshArmed,
+    FreshOutcome, FreshSettled, FreshTrigger, Hole, ImportProgress, ImportedLine, Kind, Lane, LeaseTaken,
+    LineNumber, Lost, LostEvent, MessageOrigin, MessageQueued, ModelName, ModelOverride, NoteBody, NoteGiven,
+    NoteTaken, NudgeSent, ObligationsAsked, QueuedMessageTaken, Receipt, ResultReturned, RunEnded, RunId,
+    RunOutcome, RunQueued, RunStarted, RunWaiting, Seq, SessionId, SessionStarted, TakenTo, Timestamp,
     TranscriptReceipt, Unreadable, WentBack,
 };
 
@@ -25,6 +26,7 @@ pub fn event_of_any_kind() -> impl Strategy<Value = Event> {
         6 => run_event(),
         2 => damage(),
         1 => receipt().prop_map(Event::from),
+        2 => fresh_event(),
         2 => import_event(),
         2 => note_event(),
     ]
@@ -92,6 +94,31 @@ pub fn run_event() -> impl Strategy<Value = Event> {
         (run(), outcome()).prop_map(|(run, outcome)| RunEnded { run, outcome }.into()),
         hostile_text().prop_map(|host| LeaseTaken { host }.into()),
     ]
+}
+
+/// What stands in place of a context, and how a fresh session comes of it.
+fn fresh_event() -> impl Strategy<Value = Event> {
+    let compacted =
+        (hostile_text(), option::of(seq()), hostile_text()).prop_map(|(text, kept_from, author)| {
+            ContextCompacted { text, kept_from, by: CompactedBy::Summary { author } }.into()
+        });
+    let trigger = prop_oneof![
+        Just(FreshTrigger::MidRun),
+        Just(FreshTrigger::RunEnd),
+        Just(FreshTrigger::BeforePrompt),
+        Just(FreshTrigger::Overflow),
+        hostile_text().prop_map(|request| FreshTrigger::Person { request }),
+    ];
+    let armed = (seq(), hash(), trigger, any::<i64>()).prop_map(|(seq, event, trigger, micros)| {
+        let until = Timestamp::utc_micros(micros);
+        FreshArmed { pointer: EventRef { seq, event }, trigger, until }.into()
+    });
+    let settled = (seq(), option::of(session()), hostile_text()).prop_map(|(armed, session, why)| {
+        let continuation = ContinuationId::from_bytes([1; 16]);
+        let started = |session| FreshOutcome::Started(Continued { session, continuation });
+        FreshSettled { armed, outcome: session.map_or(FreshOutcome::GivenUp(why), started) }.into()
+    });
+    prop_oneof![compacted, armed, settled]
 }
 
 fn run_queued() -> impl Strategy<Value = RunQueued> {

@@ -8,7 +8,7 @@ use proptest::test_runner::TestRunner;
 use segue::continuation::normalise;
 use segue::event::{Block, Event, EventHash, Kind, Position, Recorded, Seq, SessionId, Timestamp, codec};
 use segue::frame::{escape, unescape};
-use segue::prompt::{PromptEvent, TranscriptBuilder};
+use segue::prompt::{Change, PromptEvent, TranscriptBuilder};
 use segue_testkit::strategies;
 
 /// So many values of a strategy, the same ones every time.
@@ -36,7 +36,11 @@ fn to_prompt(events: &[Event]) -> usize {
             event: PromptEvent::try_from(event.clone()).ok()?,
         })
     });
-    let settled: usize = recorded.map(|recorded| builder.take(&recorded).len()).sum();
+    let taken = recorded.map(|recorded| match builder.take(&recorded) {
+        Change::More(messages) => messages.len(),
+        Change::Anew { .. } => 1,
+    });
+    let settled: usize = taken.sum();
     settled + builder.close().len()
 }
 

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail, ensure};
-use segue::event::{AgentId, Event, Lane, SessionId};
+use segue::event::{AgentId, Event, Lane, ModelName, SessionId};
 use segue::log::{Commit, Expected, NewEvent};
 use segue::{Asker, Host as _, NewSession, Outcome, Said, Setup, Step, SystemHost, Workspace};
 
@@ -167,6 +167,57 @@ fn switch_once(workspace: &Workspace, session: SessionId, setup: &Setup) -> anyh
         other => bail!("not continued: {other:?}"),
     })?;
     ensure!(prompt.transcript.len() == 2, "the successor begins with its projection and the message");
+    Ok(time)
+}
+
+/// A full context: the provider's refusal in, the successor's first prompt out, all of it durable.
+pub(super) fn fresh(bench: &Bench) -> anyhow::Result<Row> {
+    let folder = bench.folder.path().join("fresh");
+    let workspace = Workspace::open(&folder, SystemHost, segue::Options::default())?;
+    let [short, long] = bench.sizes.predecessors;
+    let times = bench.sizes.switches;
+    let (first, second) = (predecessor(&workspace, short)?, predecessor(&workspace, long)?);
+    let often = |session| (0..times).map(|_| fresh_once(&workspace, session)).sum();
+    let contenders = vec![
+        Contender::new(SHORT, || often(first)),
+        Contender::new(LONG, || often(second)),
+        Contender::new(APPEND, || append_often(&workspace, times)),
+    ];
+    let series = compete(bench.rounds, contenders)?;
+    drop(workspace);
+    std::fs::remove_dir_all(&folder)?;
+    Ok(Row {
+        name: "fresh",
+        about: format!(
+            "from a full context to the first prompt of a fresh session, for {:.1} and {:.1} MB",
+            megabytes(short),
+            megabytes(long)
+        ),
+        unit: Unit::micros(times),
+        series,
+        comparisons: vec![
+            Comparison::cost(LONG, SHORT, Some(FLAT)),
+            Comparison::cost(SHORT, APPEND, None),
+            Comparison::cost(LONG, APPEND, None),
+        ],
+        limits: Vec::new(),
+    })
+}
+
+fn fresh_once(workspace: &Workspace, session: SessionId) -> anyhow::Result<Duration> {
+    let name = ModelName { provider: "bench".to_owned(), model: "bench-1".to_owned() };
+    let setup = Setup { host: "bench".to_owned(), model: Some(name), ..Setup::default() };
+    workspace.send(session, &message(Session(1), 1), Lane::Interactive)?;
+    let mut turn = workspace.turn(session, &setup)?.context("no run is queued")?;
+    turn.prompt()?;
+    let (time, prompt) = timed(|| match turn.overflowed()? {
+        Step::Continued(continued) => {
+            let mut next = workspace.turn(continued.successor, &setup)?.context("no run is queued")?;
+            Ok(next.prompt()?)
+        }
+        other => bail!("no fresh session: {other:?}"),
+    })?;
+    ensure!(prompt.transcript.len() == 1, "the successor begins with its pointer alone");
     Ok(time)
 }
 

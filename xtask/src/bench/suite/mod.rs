@@ -46,6 +46,7 @@ const ROWS: &[(&str, Measure)] = &[
     ("committers-64", committing::sixty_four),
     ("continuation", continuing::continuation),
     ("switch", continuing::switch),
+    ("fresh", continuing::fresh),
     ("compile", compiling::compiling),
     ("recommend", compiling::recommending),
     ("memory", memory::memory),
