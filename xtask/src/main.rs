@@ -4,6 +4,7 @@
 mod bench;
 mod ci;
 mod corpus;
+mod measure;
 mod reference;
 mod replay;
 mod store_fixture;
@@ -30,6 +31,8 @@ enum Command {
     Bench(bench::Arguments),
     /// Kills a writer again and again, and checks that nothing it acknowledged is lost.
     Storm(storm::Arguments),
+    /// Measures what it costs to go on in a fresh session, from 3.6 MB up, and prints a table.
+    Measure(measure::Arguments),
     /// Writes the reference session, which is the same in every run, as long as one wants.
     FixtureSession(reference::Arguments),
     /// Writes the small store that is kept in fixtures/stores anew.
@@ -47,6 +50,7 @@ fn main() -> ExitCode {
         Command::Tidy => tidy::run(),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Storm(arguments) => storm::run(&arguments),
+        Command::Measure(arguments) => measure::run(&arguments),
         Command::FixtureSession(arguments) => reference::run(&arguments),
         Command::StoreFixture => store_fixture::run(),
         Command::Windows(arguments) => windows::run(&arguments),

@@ -99,13 +99,16 @@ impl Turn<'_> {
     fn relieve(&mut self, trigger: FreshTrigger) -> Result<Step, Error> {
         let cause = Cause { trigger, on_behalf: self.on_behalf(), model: self.model_check() };
         let freshened = self.workspace.freshen(&mut self.standing(), &cause)?;
-        self.known.catch_up(&*self.workspace.log)?;
         match freshened {
             Freshened::Switched(continued) => {
+                // Nothing more is asked here: letting go of a long transcript would only be waited for.
                 self.phase = Phase::Over;
                 Ok(Step::Continued(continued))
             }
-            Freshened::InPlace(_) => Ok(Step::Prompt),
+            Freshened::InPlace(_) => {
+                self.known.catch_up(&*self.workspace.log)?;
+                Ok(Step::Prompt)
+            }
         }
     }
 
