@@ -4,6 +4,7 @@ use anyhow::{Context as _, bail, ensure};
 use segue::event::{Author, Message, OmittedItem, Role, Seq, SeqRange, SessionId};
 use segue::frame::Entry;
 use segue::log::{Direction, EventLog};
+use segue::projection::POINTER_BYTES_MAX;
 use segue::thread::{Budget, Chain, Hit, Query, entries};
 use segue::{Asker, Outcome, Scope, Verdict, Where, Workspace};
 use serde_json::json;
@@ -21,11 +22,14 @@ pub(crate) struct Checked {
 pub(crate) fn check(workspace: &Workspace, session: SessionId, recalls: usize) -> anyhow::Result<Checked> {
     let mut newest = session;
     let mut continuations = 0;
+    let pointer = workspace.preview_fresh(session)?.text.len();
+    ensure!(pointer <= POINTER_BYTES_MAX, "the pointer has {pointer} bytes");
     if !has_user_message(workspace, session)? {
         say(workspace, session, "And now?")?;
     }
     for round in 0..3 {
         newest = continue_once(workspace, newest, round)?;
+        check_projection(workspace, newest)?;
         continuations += 1;
         say(workspace, newest, &format!("Round {round}: go on."))?;
     }
@@ -33,7 +37,11 @@ pub(crate) fn check(workspace: &Workspace, session: SessionId, recalls: usize) -
     Ok(Checked { continuations, recalls })
 }
 
-fn continue_once(workspace: &Workspace, predecessor: SessionId, round: usize) -> anyhow::Result<SessionId> {
+pub(super) fn continue_once(
+    workspace: &Workspace,
+    predecessor: SessionId,
+    round: usize,
+) -> anyhow::Result<SessionId> {
     let log = &**workspace.log();
     let before = log.head(predecessor)?.context("no predecessor")?;
     let asker = Asker::Person { request: format!("round {round}") };
@@ -50,7 +58,6 @@ fn continue_once(workspace: &Workspace, predecessor: SessionId, round: usize) ->
         bail!("the continuation was refused");
     };
     ensure!(log.head(predecessor)? == Some(before), "the predecessor changed");
-    check_projection(workspace, continued.successor)?;
     Ok(continued.successor)
 }
 
@@ -153,10 +160,10 @@ fn needle(text: &Text, start: usize) -> &str {
 }
 
 /// Numbers that look random and are the same in every run.
-struct Picks(String);
+pub(super) struct Picks(pub(super) String);
 
 impl Picks {
-    fn below(&mut self, limit: usize) -> usize {
+    pub(super) fn below(&mut self, limit: usize) -> usize {
         self.0 = blake3_hex(&self.0);
         let digits = self.0.get(..15).unwrap_or_default();
         usize::from_str_radix(digits, 16).unwrap_or(0) % limit.max(1)
@@ -178,7 +185,7 @@ fn has_user_message(workspace: &Workspace, session: SessionId) -> anyhow::Result
     Ok(false)
 }
 
-fn say(workspace: &Workspace, session: SessionId, text: &str) -> anyhow::Result<()> {
+pub(super) fn say(workspace: &Workspace, session: SessionId, text: &str) -> anyhow::Result<()> {
     workspace.append(session, [Message::text(Role::User, Author::User, text)])?;
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! Every transcript below a folder: imported, imported again, continued, recalled.
 
 mod chain;
+mod needles;
 mod scan;
 mod source;
 
@@ -29,12 +30,13 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     ensure!(arguments.folder.is_dir(), "{} is no folder", arguments.folder.display());
     let counted = check(&arguments.folder, arguments.recalls)?;
     println!(
-        "corpus: {} files in {} sessions, {} lines, {} continuations, {} recalls; {} % of the room; peak memory {}",
+        "corpus: {} files in {} sessions, {} lines, {} continuations, {} recalls, {} needles; {} % of the room; peak memory {}",
         counted.files,
         counted.sessions,
         counted.lines,
         counted.continuations,
         counted.recalls,
+        counted.needles,
         counted.percent,
         peak_memory()
     );
@@ -49,6 +51,8 @@ pub(crate) struct Counted {
     lines: u64,
     continuations: usize,
     recalls: usize,
+    /// Strings that were recalled from the end of a chain of continuations and fresh switches.
+    needles: usize,
     /// How much room the store takes, of that of its sources.
     percent: u64,
 }
@@ -91,7 +95,8 @@ pub(crate) fn check(folder: &Path, recalls: usize) -> anyhow::Result<Counted> {
         counted.lines += source::check(&*log, path, report).with_context(|| path.display().to_string())?;
         sessions.insert(report.session, path);
     }
-    for (session, path) in sessions {
+    for (session, path) in &sessions {
+        let session = *session;
         let checked =
             chain::check(&workspace, session, recalls).with_context(|| path.display().to_string())?;
         counted.sessions += 1;
@@ -99,6 +104,9 @@ pub(crate) fn check(folder: &Path, recalls: usize) -> anyhow::Result<Counted> {
         counted.recalls += checked.recalls;
         println!("ok  {session} {}: {} recalls", path.display(), checked.recalls);
     }
+    let sources: Vec<_> = sessions.keys().copied().collect();
+    counted.needles =
+        needles::check(&workspace, &sources).context("ten continuations and ten fresh switches")?;
     let report = workspace.verify(Depth::Full, &mut |_| ())?;
     ensure!(report.is_sound(), "the record is damaged: {:?}", report.problems);
     Ok(counted)

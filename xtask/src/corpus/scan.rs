@@ -52,12 +52,17 @@ fn strings(json: &str) -> Vec<String> {
     found
 }
 
+impl Text {
+    /// Whether it stands in the text, or in what a string of it means.
+    pub(crate) fn holds(&self, needle: &str) -> bool {
+        self.text.contains(needle) || self.meant.iter().any(|meant| meant.contains(needle))
+    }
+}
+
 /// Where a needle stands, found by looking everywhere.
 pub(crate) fn find(texts: &[Text], needle: &str) -> Vec<(SessionId, u64, u32)> {
-    let holds =
-        |text: &&Text| text.text.contains(needle) || text.meant.iter().any(|meant| meant.contains(needle));
-    let mut places: Vec<_> =
-        texts.iter().filter(holds).map(|text| (text.thread, text.seq, text.part)).collect();
+    let holding = texts.iter().filter(|text| text.holds(needle));
+    let mut places: Vec<_> = holding.map(|text| (text.thread, text.seq, text.part)).collect();
     places.sort();
     places
 }
