@@ -6,9 +6,11 @@ use std::path::Path;
 use segue_event::{
     Kind, KindSet, Position, RawEvent, RunEvent, Seq, SeqRange, SessionEvent, SessionId, TranscriptEvent,
 };
+use segue_frame::Entry;
 use segue_log::{Case, Direction, LogError, Sieve, Sift, Sifted, Stretch, read_through};
 use segue_thread::{
-    Answer, Budget, Chain, ChainLink, Cursor, Fetched, Query, TextPlace, Window, edge_into, fetch, recall,
+    Answer, Budget, Chain, ChainLink, Cursor, Fetched, Query, TextPlace, Window, before_boundary, edge_into,
+    fetch, recall,
 };
 
 use crate::limits::TASKS_SEARCHED_MAX;
@@ -41,6 +43,19 @@ impl Reader {
     ) -> Result<Answer, Error> {
         let chain = self.sessions_within(within, cursor)?;
         Ok(recall(&*self.log, &chain, query, budget, cursor)?)
+    }
+
+    /// The last entries before the newest boundary of a session, oldest first, each with its session: before the newest
+    /// pointer or summary in it, or else before it was continued from its predecessor. None if there is no boundary.
+    ///
+    /// # Errors
+    /// If there is no such session in the scope, or the log cannot be read.
+    pub fn before_boundary(
+        &self,
+        session: SessionId,
+        count: usize,
+    ) -> Result<Vec<(SessionId, Entry)>, Error> {
+        Ok(before_boundary(&*self.log, &self.chain(session)?, count)?)
     }
 
     /// Fetches entries in full, piece by piece.

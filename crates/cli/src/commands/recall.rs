@@ -9,6 +9,7 @@ use segue::thread::{
 use segue::{Reader, Scope, Where};
 use serde_json::{Value, json};
 
+use crate::commands::show::to_json as entry_to_json;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Answer;
@@ -20,7 +21,11 @@ use crate::thread_argument::resolve;
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// The text, matched byte for byte unless another way is asked for.
-    query: String,
+    #[arg(required_unless_present = "tail")]
+    query: Option<String>,
+    /// Instead: the last entries before the session was continued from its predecessor, or its context was compacted.
+    #[arg(long, value_name = "ENTRIES", conflicts_with = "query", requires = "thread")]
+    tail: Option<usize>,
     /// Takes the query for a regular expression.
     #[arg(long, short = 'e', conflicts_with = "words")]
     regex: bool,
@@ -106,6 +111,9 @@ fn read_time(text: &str) -> Result<Timestamp, String> {
 
 pub(crate) fn run(place: &Place, arguments: &Arguments) -> Result<Answer, Failure> {
     let reader = place.read()?.reader(Scope::Workspace);
+    if let (Some(count), Some(thread)) = (arguments.tail, &arguments.thread) {
+        return last_entries(&reader, resolve(&reader, thread)?, count);
+    }
     let cursor: Option<Cursor> = arguments.cursor.as_deref().map(str::parse).transpose()?;
     let query = arguments.query()?;
     let watch = Stopwatch::start();
@@ -121,6 +129,24 @@ pub(crate) fn run(place: &Place, arguments: &Arguments) -> Result<Answer, Failur
     let answer = Answer::new(text, &to_json(&query, &found));
     let answer = if found.coverage.damaged > 0 { answer.with_exit(Exit::Partial) } else { answer };
     Ok(answer.with_damage(reader.known_damage().as_ref()))
+}
+
+fn last_entries(reader: &Reader, session: SessionId, count: usize) -> Result<Answer, Failure> {
+    let last = reader.before_boundary(session, count)?;
+    let mut text = String::new();
+    for (thread, entry) in &last {
+        if text.is_empty() {
+            text = format!("thread:{thread}\n");
+        }
+        entry.write(&mut text);
+    }
+    if last.is_empty() {
+        text = "this session continues no other, and nothing of it was compacted\n".to_owned();
+    }
+    let entries = last
+        .iter()
+        .map(|(thread, entry)| json!({"thread": thread.to_string(), "entry": entry_to_json(entry)}));
+    Ok(Answer::new(text, &json!({"entries": entries.collect::<Vec<_>>()})))
 }
 
 impl Arguments {
@@ -139,7 +165,7 @@ impl Arguments {
             until: self.until,
         };
         let order = if self.oldest_first { Order::OldestFirst } else { Order::NewestFirst };
-        Ok(Query::new(style, &self.query, case)?.only(only).in_order(order))
+        Ok(Query::new(style, self.query.as_deref().unwrap_or_default(), case)?.only(only).in_order(order))
     }
 
     fn within(&self, reader: &Reader) -> Result<Where, Failure> {

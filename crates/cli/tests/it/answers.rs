@@ -31,6 +31,8 @@ fn a_session_is_shown_in_part() {
 fn one_event_is_given_to_the_byte() {
     let desk = Desk::with_sessions();
     assert_snapshot!(desk.run(&["get", "ff97", "11"]));
+    assert_snapshot!(desk.run(&["get", "ff97", "11", "--before", "2", "--after", "1", "--max-bytes", "150"]));
+    assert_snapshot!(desk.run(&["get", "ff97", "11", "--max-bytes", "40", "--json"]));
     let exact = desk.run(&["get", "ff97", "17", "--part", "0"]).succeeded();
     assert_eq!(
         exact.stdout,
@@ -43,6 +45,20 @@ fn text_is_recalled_from_everywhere() {
     let desk = Desk::with_sessions();
     assert_snapshot!(desk.run(&["recall", "ERR_STAMP_MISSING"]));
     assert_snapshot!(desk.run(&["recall", "1911", "--thread", "ff97"]));
+    assert_snapshot!(desk.run(&[
+        "recall",
+        "err_stamp",
+        "-i",
+        "--kind",
+        "tool_result",
+        "--context",
+        "10",
+        "--oldest-first"
+    ]));
+    assert_snapshot!(desk.run(&["recall", "-e", "card \\d{5}: E", "--thread", "ff97", "--alone"]));
+    assert_snapshot!(desk.run(&["recall", "-w", "stamp read", "--tool", "Write", "--context", "10"]));
+    assert_snapshot!(desk.run(&["recall", "--tail", "2", "--thread", "ff97"]));
+    assert_snapshot!(desk.run(&["recall", "stamp", "--since", "2030-01-01T00:00:00Z"]));
 }
 
 #[test]

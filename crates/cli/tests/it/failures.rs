@@ -29,6 +29,9 @@ fn what_is_not_there() {
     let desk = Desk::with_sessions();
     assert_snapshot!(desk.run(&["show", "0123abcd"]));
     assert_snapshot!(desk.run(&["show", "00000000-0000-0000-0000-000000000000"]));
+    assert_snapshot!(desk.run(&["recall", "-e", "(stamp"]));
+    assert_snapshot!(desk.run(&["recall", "stamp", "--since", "yesterday"]));
+    assert_snapshot!(desk.run(&["get", "--file", "nowhere.jsonl", "--entry", "1"]));
     assert_snapshot!(desk.run(&["get", "ff97", "9999"]));
     assert_snapshot!(desk.run(&["get", "ff97", "11", "--part", "7"]));
     assert_snapshot!(desk.run(&["import", "no/such/file"]));

@@ -77,8 +77,7 @@ impl Turn<'_> {
     }
 
     fn tail(&self, reader: &Reader, count: usize) -> Result<Done, Stop> {
-        let chain = reader.chain(self.session)?;
-        let last = before_boundary(&*self.workspace.log, &chain, count)?;
+        let last = reader.before_boundary(self.session, count)?;
         let Some((thread, first)) = last.first().map(|(thread, entry)| (*thread, entry.seq)) else {
             return Err(Stop::Told(
                 "this session continues no other, and nothing of it was compacted".to_owned(),

@@ -1,7 +1,9 @@
 //! Entries in full, piece by piece.
 
 use proptest::prelude::*;
-use segue_event::{BlobId, Digest, LineNumber, Seq, SessionId, Timestamp, Unreadable};
+use segue_event::{
+    BlobId, CompactedBy, ContextCompacted, Digest, LineNumber, Seq, SessionId, Timestamp, Unreadable,
+};
 use segue_log::{Commit, EventLog, Expected, MemoryLog, NewEvent};
 use segue_thread::{
     Chain, Fetched, TextPlace, ThreadErrorKind, Window, before_boundary, fetch, render_fetched,
@@ -83,6 +85,20 @@ fn a_line_that_could_not_be_read_is_fetched_and_found() {
 fn a_session_that_begins_its_chain_has_nothing_before_it() {
     let log = log(&["a"]);
     assert_eq!(before_boundary(&log, &Chain::of_sessions([SESSION]), 9).unwrap(), []);
+}
+
+#[test]
+fn the_tail_ends_where_something_stands_in_place_of_what_was_said() {
+    let log = log(&["a", "b", "c"]);
+    let by = CompactedBy::Summary { author: "harness".to_owned() };
+    let compacted = ContextCompacted { text: "a summary".to_owned(), kept_from: None, by };
+    let later = segue_event::Message::text(segue_event::Role::User, segue_event::Author::User, "d");
+    let events =
+        vec![NewEvent::new(Timestamp::default(), compacted), NewEvent::new(Timestamp::default(), later)];
+    log.commit(Commit::new().append(SESSION, Expected::AtHead, events)).unwrap();
+    let tail = before_boundary(&log, &Chain::of_sessions([SESSION]), 2).unwrap();
+    let texts: Vec<_> = tail.iter().map(|(_, entry)| entry.parts[0].text.as_str()).collect();
+    assert_eq!(texts, ["b", "c"]);
 }
 
 /// All of a window, page by page.
