@@ -91,7 +91,12 @@ fn hash(trigram: Trigram) -> u32 {
 
 /// The block of a segment to which the events of a run belong.
 pub(crate) fn block_of(run: &Run) -> u32 {
-    to_u32(u64::from(run.event).saturating_sub(SEGMENT_HEADER_BYTES) / FILTER_BLOCK_BYTES)
+    block_at(run.event.into())
+}
+
+/// The block of a segment in which a byte stands.
+fn block_at(byte: u64) -> u32 {
+    to_u32(byte.saturating_sub(SEGMENT_HEADER_BYTES) / FILTER_BLOCK_BYTES)
 }
 
 /// The byte of a segment behind a block.
@@ -130,6 +135,8 @@ impl Filter {
         let mut offset = SEGMENT_HEADER_BYTES;
         while offset < end {
             let frame = segment.settled_frame(offset, Check::Done).ok()?;
+            // The runs of a frame begin in it.
+            marks.close_before(block_at(offset));
             offset = frame.end();
             for event in frame.events().filter(|event| TranscriptEvent::accepts(event.raw.kind())) {
                 marks.add(block_of(runs.run_of(&event.raw, event.offset)?), &event.raw)?;
@@ -235,31 +242,39 @@ impl<'a> RunsInOrder<'a> {
     }
 }
 
-/// The bits of a filter that is being made, block by block.
+/// A filter that is being made, with as many rows as there can be. No second table is made of it: it is folded where
+/// it is, since that of a large segment is most of what sealing it takes in memory.
 struct Marks {
-    /// For each block the hashes that stand in it, as bits.
-    blocks: Vec<Vec<u64>>,
-    telling: Vec<bool>,
+    widest: Shape,
+    /// The rows, behind room for the header and the checksums.
+    bytes: Vec<u8>,
+    /// How much room that is.
+    front: usize,
+    /// Of the blocks to which events are still added the hashes that stand in them, as bits.
+    open: BTreeMap<u32, Vec<u64>>,
+    /// How many hashes stand in the block that has most.
+    fullest: u64,
 }
 
 const WORDS: usize = 1 << (FILTER_ROWS_MAX_BITS - 6);
 
 impl Marks {
     fn of(end: u64) -> Self {
-        let blocks = (end - SEGMENT_HEADER_BYTES).div_ceil(FILTER_BLOCK_BYTES).max(1);
-        let blocks = usize::try_from(blocks).unwrap_or(0);
-        Self { blocks: vec![Vec::new(); blocks], telling: vec![false; blocks] }
+        let blocks = to_u32((end - SEGMENT_HEADER_BYTES).div_ceil(FILTER_BLOCK_BYTES).max(1));
+        let widest = Shape { row_bits: FILTER_ROWS_MAX_BITS, blocks };
+        let front = HEADER_SIZE + to_usize(widest.chunks() * 4);
+        let bytes = vec![0; front + to_usize(widest.rows() * widest.row_bytes())];
+        Self { widest, bytes, front, open: BTreeMap::new(), fullest: 0 }
     }
 
     fn add(&mut self, block: u32, event: &RawEvent) -> Option<()> {
-        let block = block as usize;
+        if block >= self.widest.blocks {
+            return None;
+        }
         if TELLING.may_hold(event.kind()) {
-            *self.telling.get_mut(block)? = true;
+            self.set(self.widest.telling(), block);
         }
-        let marks = self.blocks.get_mut(block)?;
-        if marks.is_empty() {
-            marks.resize(WORDS, 0);
-        }
+        let marks = self.open.entry(block).or_insert_with(|| vec![0; WORDS]);
         mark(marks, &event.body);
         // What does not decode is opaque, and holds no text.
         let unescaped = event.unescaped().unwrap_or_default();
@@ -267,17 +282,27 @@ impl Marks {
         Some(())
     }
 
-    /// As many rows as leave most bits of the fullest block unset.
-    fn row_bits(&self) -> u32 {
-        let count = |marks: &Vec<u64>| marks.iter().map(|word| u64::from(word.count_ones())).sum::<u64>();
-        let fullest = self.blocks.iter().map(count).max().unwrap_or(0);
-        (3..FILTER_ROWS_MAX_BITS).find(|bits| fullest * 3 <= 1 << bits).unwrap_or(FILTER_ROWS_MAX_BITS)
+    /// Enters the blocks before one in the table: nothing is added to them any more.
+    fn close_before(&mut self, block: u32) {
+        while let Some(first) = self.open.first_entry().filter(|first| *first.key() < block) {
+            let (block, marks) = first.remove_entry();
+            self.fullest = self.fullest.max(marks.iter().map(|word| u64::from(word.count_ones())).sum());
+            set_bits(&marks).for_each(|row| self.set(row, block));
+        }
     }
 
-    fn finish(self) -> Vec<u8> {
-        let shape = Shape { row_bits: self.row_bits(), blocks: to_u32(self.blocks.len() as u64) };
-        let rows = self.rows(shape);
-        let chunk_bytes = usize::try_from(shape.rows_in_chunk() * shape.row_bytes()).unwrap_or(usize::MAX);
+    fn set(&mut self, row: u64, block: u32) {
+        let at = self.front + to_usize(row * self.widest.row_bytes() + u64::from(block / 8));
+        self.bytes.get_mut(at).into_iter().for_each(|byte| *byte |= 1 << (block % 8));
+    }
+
+    fn finish(mut self) -> Vec<u8> {
+        self.close_before(u32::MAX);
+        let shape = Shape { row_bits: self.row_bits(), ..self.widest };
+        self.fold(shape);
+        let Self { mut bytes, front, .. } = self;
+        let chunk_bytes = to_usize(shape.rows_in_chunk() * shape.row_bytes());
+        let rows = bytes.get(front..).unwrap_or_default();
         let table: Vec<u8> =
             rows.chunks(chunk_bytes).flat_map(|chunk| crc32fast::hash(chunk).to_le_bytes()).collect();
         let header: [u8; HEADER_SIZE] = seal(&[
@@ -286,26 +311,40 @@ impl Marks {
             &shape.blocks.to_le_bytes(),
             &crc32fast::hash(&table).to_le_bytes(),
         ]);
-        [header.as_slice(), &table, &rows].concat()
+        bytes.splice(..front, header.into_iter().chain(table));
+        bytes
     }
 
-    fn rows(&self, shape: Shape) -> Vec<u8> {
-        let row_bytes = usize::try_from(shape.row_bytes()).unwrap_or(0);
-        let mut rows = vec![0; row_bytes * usize::try_from(shape.rows()).unwrap_or(0)];
-        let mut set = |row: u64, block: usize| {
-            let byte = usize::try_from(row).ok().and_then(|row| rows.get_mut(row * row_bytes + block / 8));
-            byte.into_iter().for_each(|byte| *byte |= 1 << (block % 8));
-        };
-        for (block, (marks, telling)) in self.blocks.iter().zip(&self.telling).enumerate() {
-            if *telling {
-                set(shape.telling(), block);
-            }
-            for hash in set_bits(marks) {
-                set(hash >> (FILTER_ROWS_MAX_BITS - shape.row_bits), block);
+    /// As many rows as leave most bits of the fullest block unset.
+    fn row_bits(&self) -> u32 {
+        let is_enough = |bits: &u32| self.fullest * 3 <= 1 << bits;
+        (3..FILTER_ROWS_MAX_BITS).find(is_enough).unwrap_or(FILTER_ROWS_MAX_BITS)
+    }
+
+    /// Makes one row of those whose hashes begin with the same bits, and leaves no others.
+    fn fold(&mut self, shape: Shape) {
+        let row_bytes = to_usize(shape.row_bytes());
+        let (rows, telling) = (to_usize(shape.telling()), to_usize(self.widest.telling()));
+        let (_, table) = self.bytes.split_at_mut(self.front);
+        let folded = telling / rows;
+        for row in 0..if folded > 1 { rows } else { 0 } {
+            for from in (row * folded..(row + 1) * folded).filter(|from| *from > 0) {
+                let (before, source) = table.split_at_mut(from * row_bytes);
+                let target = before.get_mut(row * row_bytes..(row + 1) * row_bytes).unwrap_or_default();
+                if from == row * folded {
+                    // What stood there belongs to a row before it.
+                    target.fill(0);
+                }
+                target.iter_mut().zip(source).for_each(|(target, source)| *target |= *source);
             }
         }
-        rows
+        table.copy_within(telling * row_bytes..(telling + 1) * row_bytes, rows * row_bytes);
+        self.bytes.truncate(self.front + (rows + 1) * row_bytes);
     }
+}
+
+fn to_usize(number: u64) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
 }
 
 /// Sets the bit of each trigram of a text.

@@ -43,7 +43,9 @@ impl Made {
     }
 
     pub(crate) fn into_bytes(self) -> Vec<u8> {
-        [self.footer, self.filter].concat()
+        let mut bytes = self.footer;
+        bytes.extend_from_slice(&self.filter);
+        bytes
     }
 }
 
