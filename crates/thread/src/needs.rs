@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use regex_syntax::hir::{Class, Hir, HirKind, Repetition};
+use regex_syntax::hir::{Class, Hir, HirKind, LookSet, Repetition};
 use segue_log::{Case, Sieve};
 
 /// More alternatives than this are not looked at one by one.
@@ -25,6 +25,24 @@ const ROUNDS_MAX: u32 = 8;
 pub(crate) fn sieve_of(hir: &Hir, case: Case) -> Sieve {
     let walk = Walk { case };
     walk.sieve(walk.need_of(hir))
+}
+
+/// The same expression without its words' borders, so that it matches wherever the expression does; none if it has none.
+pub(crate) fn without_words(hir: &Hir) -> Option<Hir> {
+    hir.properties().look_set().contains_word_unicode().then(|| bare(hir))
+}
+
+fn bare(hir: &Hir) -> Hir {
+    match hir.kind() {
+        HirKind::Look(look) if LookSet::singleton(*look).contains_word_unicode() => Hir::empty(),
+        HirKind::Empty | HirKind::Literal(_) | HirKind::Class(_) | HirKind::Look(_) => hir.clone(),
+        HirKind::Capture(capture) => bare(&capture.sub),
+        HirKind::Repetition(repetition) => {
+            Hir::repetition(Repetition { sub: Box::new(bare(&repetition.sub)), ..*repetition })
+        }
+        HirKind::Concat(parts) => Hir::concat(parts.iter().map(bare).collect()),
+        HirKind::Alternation(parts) => Hir::alternation(parts.iter().map(bare).collect()),
+    }
 }
 
 /// A walk over an expression.

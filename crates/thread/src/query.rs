@@ -220,7 +220,16 @@ fn words(text: &str, case: Case) -> Result<(Vec<Finder>, Sieve), ThreadError> {
 #[derive(Clone, Debug)]
 pub(crate) enum Finder {
     Literal(memchr::memmem::Finder<'static>),
-    Regex(Regex),
+    Regex(Expression),
+}
+
+/// A regular expression.
+#[derive(Clone, Debug)]
+pub(crate) struct Expression {
+    regex: Regex,
+    /// Matches wherever that does, and is sooner done with texts of other scripts: to tell where a word of any script
+    /// begins or ends is slow, so it does not ask for that.
+    rough: Option<Regex>,
 }
 
 impl Finder {
@@ -250,14 +259,19 @@ impl Finder {
                 "this regular expression matches the empty text, which is everywhere, or nothing at all",
             ));
         }
-        let regex = RegexBuilder::new(pattern)
-            .multi_line(true)
-            .case_insensitive(ignores_case)
-            .nest_limit(Query::NEST_MAX)
-            .size_limit(Query::REGEX_BYTES_MAX)
-            .build();
-        let regex = regex.map_err(|error| bad(format!("this regular expression cannot be used: {error}")))?;
-        Ok((vec![Self::Regex(regex)], needs::sieve_of(&hir, letters(pattern, case))))
+        let compile = |pattern: &str| {
+            RegexBuilder::new(pattern)
+                .multi_line(true)
+                .case_insensitive(ignores_case)
+                .nest_limit(Query::NEST_MAX)
+                .size_limit(Query::REGEX_BYTES_MAX)
+                .build()
+        };
+        let regex = compile(pattern)
+            .map_err(|error| bad(format!("this regular expression cannot be used: {error}")))?;
+        let rough = needs::without_words(&hir).and_then(|hir| compile(&hir.to_string()).ok());
+        let expression = Expression { regex, rough };
+        Ok((vec![Self::Regex(expression)], needs::sieve_of(&hir, letters(pattern, case))))
     }
 
     /// Where it stands in a text, from the first on; each has at least one byte.
@@ -267,8 +281,9 @@ impl Finder {
                 let bytes = finder.needle().len();
                 Box::new(finder.find_iter(text.as_bytes()).map(move |at| (at, at + bytes)))
             }
-            Self::Regex(regex) => {
-                let places = regex.find_iter(text).map(|found| (found.start(), found.end()));
+            Self::Regex(expression) if !expression.may_match(text) => Box::new(std::iter::empty()),
+            Self::Regex(expression) => {
+                let places = expression.regex.find_iter(text).map(|found| (found.start(), found.end()));
                 Box::new(places.filter(|(start, end)| start < end))
             }
         }
@@ -285,6 +300,12 @@ fn at_place(error: &regex_syntax::Error) -> String {
             format!("{} at byte {}", error.kind(), error.span().start.offset)
         }
         other => other.to_string(),
+    }
+}
+
+impl Expression {
+    fn may_match(&self, text: &str) -> bool {
+        self.rough.as_ref().is_none_or(|rough| text.is_ascii() || rough.is_match(text))
     }
 }
 
@@ -358,6 +379,19 @@ mod tests {
         for empty in ["a*", "a|", "", "^", r"\b", "(a?)(b?)"] {
             assert!(refused(Style::Regex, empty).contains("empty"), "{empty}");
         }
+    }
+
+    #[test]
+    fn borders_of_words_are_those_of_any_script() {
+        let found = |pattern: &str, text: &str| {
+            let query = Query::new(Style::Regex, pattern, Case::Sensitive).unwrap();
+            query.finders.iter().flat_map(|finder| finder.find_iter(text)).collect::<Vec<_>>()
+        };
+        assert_eq!(found(r"\bcaf\b", "café caf"), [(6, 9)]);
+        assert_eq!(found(r"\bcafé\b", "cafés, café"), [(8, 13)]);
+        assert_eq!(found(r"(x|\b\d{3}\b)+", "→ 12 ４567 123"), [(14, 17)]);
+        assert_eq!(found(r"\b[0-9a-f]{4}\b", "é 12345 ０1234"), []);
+        assert_eq!(found(r"\B\d", "→ 1 é2"), [(8, 9)]);
     }
 
     #[test]
