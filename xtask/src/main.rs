@@ -27,7 +27,7 @@ enum Command {
     Corpus(corpus::Arguments),
     /// Checks what neither the compiler nor the linter does: layers, licences, docs, files.
     Tidy,
-    /// Measures the embedded log beside SQLite and a plain file, and prints where it stands.
+    /// Measures the embedded log and recall beside what people use instead, and prints where they stand.
     Bench(bench::Arguments),
     /// Kills a writer again and again, and checks that nothing it acknowledged is lost.
     Storm(storm::Arguments),

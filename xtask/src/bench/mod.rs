@@ -27,6 +27,9 @@ pub(crate) struct Arguments {
     /// Reads in and opens a store of 1 GB instead of 100 MB.
     #[arg(long, conflicts_with = "quick")]
     gigabyte: bool,
+    /// Also recalls things from the transcripts below a folder.
+    #[arg(long, value_name = "FOLDER")]
+    corpus: Option<PathBuf>,
     /// Where the figures go, all of them.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,

@@ -112,7 +112,7 @@ pub(crate) fn check(folder: &Path, recalls: usize) -> anyhow::Result<Counted> {
     Ok(counted)
 }
 
-fn import_all(log: &dyn EventLog, folder: &Path) -> anyhow::Result<Vec<(PathBuf, ImportReport)>> {
+pub(crate) fn import_all(log: &dyn EventLog, folder: &Path) -> anyhow::Result<Vec<(PathBuf, ImportReport)>> {
     let options = ImportOptions { agent: AgentId::new("corpus")?, now: SystemHost.now(), kind: None };
     let mut reports = Vec::new();
     for entry in import_tree(log, folder, &options) {

@@ -79,9 +79,11 @@ pub(crate) fn fill(workspace: &Workspace, seed: u64, bytes: u64) -> anyhow::Resu
     Ok(session)
 }
 
-fn append(log: &dyn EventLog, session: SessionId, seed: u64, bytes: u64) -> anyhow::Result<()> {
-    let mut written = 0;
-    let mut events = Reference::new(seed, SECOND).zip(2..);
+/// Goes on in a session with what a reference session says, as long as that is with so many bytes of lines.
+pub(crate) fn append(log: &dyn EventLog, session: SessionId, seed: u64, bytes: u64) -> anyhow::Result<()> {
+    let head = log.head(session)?.context("there is no such session")?;
+    let (mut written, first) = (0, head.seq.next());
+    let mut events = Reference::new(seed, first).zip(first.get()..);
     while written < bytes {
         let mut batch = Vec::with_capacity(COMMIT_EVENTS);
         while let Some((event, number)) = events.next().filter(|_| written < bytes) {

@@ -42,6 +42,10 @@ impl Unit {
         Self::Time { name: "ms", each_second: 1e3, pieces: pieces as f64 }
     }
 
+    pub(super) fn millis_a_megabyte(bytes: u64) -> Self {
+        Self::Time { name: "ms/MB", each_second: 1e3, pieces: bytes as f64 / 1e6 }
+    }
+
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Rate { name, .. } | Self::Time { name, .. } => name,
@@ -78,7 +82,7 @@ pub(super) struct Series {
 pub(super) enum Sense {
     /// Our throughput as a multiple of theirs: more is better, and below 1 we lose.
     Speed,
-    /// Our time as a multiple of theirs: less is better.
+    /// Our time, or our memory or room, as a multiple of theirs: less is better.
     Cost,
 }
 

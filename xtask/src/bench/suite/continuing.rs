@@ -30,7 +30,7 @@ const COMMIT_EVENTS: u64 = 64;
 /// What an event of the usual length adds to a log, in bytes.
 const EVENT_BYTES: u64 = 1_400;
 
-const HANDOFF: &str = r#"{"reason": "phase_change", "title": "Parser", "description": "The parser reads tables",
+pub(super) const HANDOFF: &str = r#"{"reason": "phase_change", "title": "Parser", "description": "The parser reads tables",
     "handoff": {"purpose": "A parser for the configuration", "currentRequest": "Go on with the tests",
         "decisions": ["Errors carry the line"], "openQuestions": ["Are comments kept?"]}}"#;
 

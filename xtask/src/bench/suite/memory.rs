@@ -10,13 +10,14 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail, ensure};
-use segue::event::{Event, Position};
-use segue::log::{Depth, EventLog, EventLogExt as _};
-use segue::log_file::FileLog;
+use segue::event::{Author, Event, Message, Position, Role, Timestamp};
+use segue::log::{Commit, Depth, EventLog, EventLogExt as _, Expected, NewEvent};
+use segue::log_file::limits::{SEGMENT_BYTES_MAX, SEGMENT_BYTES_USUAL};
+use segue::log_file::{FileLog, Options};
 
 use super::contest::{Limit, Row, Series, Unit};
 use super::ours;
-use super::workload::{Growing, Session, Sizes};
+use super::workload::{Growing, Random, Session, Sizes, TEXT_BYTES, seq};
 use super::{Bench, opening};
 
 /// What a case may take, in MB.
@@ -63,11 +64,19 @@ const CASES: &[(&str, Work)] = &[
     ("follow from the beginning, compressed", follow),
 ];
 
+/// On a store of their own: one segment becomes full, gets its footer and its filter, and is compressed.
+const SEALING: &[(&str, Work)] = &[
+    ("seal and compress a segment of 64 MiB", |case| seal(case, SEGMENT_BYTES_USUAL)),
+    ("seal and compress a segment of 256 MiB", |case| seal(case, SEGMENT_BYTES_MAX)),
+];
+
 /// The one row: every case is a contender, and has the same limit.
 pub(super) fn memory(bench: &Bench) -> anyhow::Result<Row> {
     let store = bench.folder.path().join("memory");
     let mut series = Vec::new();
-    for (name, _) in CASES {
+    // The largest segment takes its time; the usual one is what nearly everybody has.
+    let sealing = if bench.sizes.is_gigabyte() { SEALING } else { SEALING.get(..1).unwrap_or_default() };
+    for (name, _) in CASES.iter().chain(sealing) {
         let peak = peak_of_process(name, &store, bench).with_context(|| format!("case {name}"))?;
         series.push(Series { name, measured: vec![peak] });
     }
@@ -98,7 +107,9 @@ fn peak_of_process(case: &str, store: &Path, bench: &Bench) -> anyhow::Result<f6
 
 /// Does a case, as a process of its own, and prints its peak in bytes.
 pub(super) fn run_case(name: &str, store: &Path, sizes: &Sizes) -> anyhow::Result<()> {
-    let Some((_, work)) = CASES.iter().find(|(case, _)| *case == name) else { bail!("no such case") };
+    let Some((_, work)) = CASES.iter().chain(SEALING).find(|(case, _)| *case == name) else {
+        bail!("no such case")
+    };
     let (case, done) = (Case { store, sizes, peak: AtomicU64::new(0) }, AtomicBool::new(false));
     thread::scope(|scope| {
         scope.spawn(|| {
@@ -137,6 +148,33 @@ fn write(case: &Case<'_>) -> anyhow::Result<()> {
         }
     }
     case.look()
+}
+
+/// Commits of one event, with text in which any three letters may follow each other: no filter is larger.
+fn seal(case: &Case<'_>, segment_bytes: u64) -> anyhow::Result<()> {
+    let store = case.store.with_extension("sealed");
+    let log = FileLog::open(&store, Options { segment_bytes, ..Options::default() })?;
+    let (session, mut bytes, mut number) = (Session(0), 0, 1);
+    while bytes < segment_bytes {
+        let text = letters(&Random::new(number));
+        bytes += text.len() as u64;
+        let message = Message::text(Role::User, Author::User, text);
+        let event = NewEvent::new(Timestamp::default(), Event::from(message));
+        let expected = Expected::Seq(seq(number)?);
+        log.commit(Commit::new().append(session.id(), expected, vec![event]).without_waiting())?;
+        number += 1;
+    }
+    log.settle()?;
+    let size = log.size()?;
+    ensure!(size.compressed_bytes * 2 > size.stored_bytes, "the segment was not compressed: {size:?}");
+    drop(log);
+    std::fs::remove_dir_all(&store)?;
+    case.look()
+}
+
+/// As long as a text usually is, of letters that are drawn one by one.
+fn letters(random: &Random) -> String {
+    (0..TEXT_BYTES).map(|_| char::from(b' ' + u8::try_from(random.below(95)).unwrap_or(0))).collect()
 }
 
 fn open_to_read(case: &Case<'_>) -> anyhow::Result<()> {

@@ -12,11 +12,12 @@ mod opening;
 mod ours;
 mod plain;
 mod reading;
+mod recalling;
 mod report;
 mod sqlite;
 mod workload;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 
@@ -33,6 +34,8 @@ struct Bench {
     folder: tempfile::TempDir,
     sizes: Sizes,
     rounds: u32,
+    /// A folder of transcripts that somebody gave.
+    corpus: Option<PathBuf>,
 }
 
 type Measure = fn(&Bench) -> anyhow::Result<Row>;
@@ -67,7 +70,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let target = root().join("target");
     let folder = tempfile::Builder::new().prefix("bench-").tempdir_in(&target)?;
     let sizes = Sizes::of(arguments);
-    let bench = Bench { folder, sizes, rounds: arguments.rounds };
+    let bench = Bench { folder, sizes, rounds: arguments.rounds, corpus: arguments.corpus.clone() };
     let rows = bench.rows(&arguments.rows)?;
     if rows.is_empty() {
         bail!("no such row; there are {}", names().join(", "));
@@ -86,6 +89,7 @@ impl Bench {
             println!("bench: {name}");
             rows.push(measure(self).with_context(|| format!("row {name}"))?);
         }
+        rows.extend(recalling::rows(self, &is_wanted)?);
         let of_library: Vec<_> = LIBRARY_ROWS.iter().filter(|(name, _)| is_wanted(name)).collect();
         if of_library.is_empty() {
             return Ok(rows);
@@ -102,7 +106,7 @@ impl Bench {
 
 fn names() -> Vec<&'static str> {
     let own = ROWS.iter().map(|(name, _)| *name);
-    own.chain(LIBRARY_ROWS.iter().map(|(name, _)| *name)).collect()
+    own.chain(recalling::names()).chain(LIBRARY_ROWS.iter().map(|(name, _)| *name)).collect()
 }
 
 fn write_json(report: &Report, file: &Path) -> anyhow::Result<()> {

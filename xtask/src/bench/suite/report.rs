@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::{Value, json};
 
-use super::contest::{Comparison, Limit, Row, Sense, Series, median};
+use super::contest::{Comparison, Limit, Row, Sense, Series, Unit, median};
 use super::machine::Machine;
 use super::workload::Sizes;
 
@@ -119,11 +119,19 @@ fn compared(row: &Row, comparison: &Comparison) -> Verdict {
     let ratio = median(&row.ratios(comparison));
     let (of, sign) = match comparison.sense {
         Sense::Speed => ("speed", "≥"),
-        Sense::Cost => ("time", "≤"),
+        Sense::Cost => (cost(row), "≤"),
     };
     let target = comparison.target.map(|target| format!(", target {sign} {target}")).unwrap_or_default();
     let text = format!("{ratio:.2} × the {of} of {}{target}", comparison.peer);
     Verdict { text, reached: comparison.is_reached(ratio) }
+}
+
+/// What is compared where less is better.
+fn cost(row: &Row) -> &'static str {
+    match row.unit {
+        Unit::Rate { .. } | Unit::Time { .. } => "time",
+        Unit::Megabytes => "size",
+    }
 }
 
 fn limited(row: &Row, limit: &Limit) -> Verdict {
@@ -174,7 +182,7 @@ fn comparison_json(row: &Row, comparison: &Comparison) -> Value {
     json!({
         "ours": comparison.ours,
         "peer": comparison.peer,
-        "of": match comparison.sense { Sense::Speed => "speed", Sense::Cost => "time" },
+        "of": match comparison.sense { Sense::Speed => "speed", Sense::Cost => cost(row) },
         "ratio": ratio,
         "rounds": ratios,
         "target": comparison.target,

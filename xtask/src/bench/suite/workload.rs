@@ -18,6 +18,8 @@ pub(super) struct Sizes {
     /// Commits that all committers together make.
     pub(super) shared_commits: u64,
     pub(super) library_bytes: u64,
+    /// A chain of sessions in which something is looked for, as transcripts.
+    pub(super) chain_bytes: u64,
     /// The store with which memory is measured.
     pub(super) memory_bytes: u64,
     /// The events of the one long session.
@@ -37,6 +39,7 @@ const FULL: Sizes = Sizes {
     batches: 200,
     shared_commits: 12_800,
     library_bytes: 100_000_000,
+    chain_bytes: 100_000_000,
     memory_bytes: 1_000_000_000,
     long_session: 10_000,
     ranges: 500,
@@ -46,12 +49,15 @@ const FULL: Sizes = Sizes {
     predecessors: [3_600_000, 36_000_000],
 };
 
+const GIGABYTE: &str = "gigabyte";
+
 const QUICK: Sizes = Sizes {
     name: "quick",
     commits: 200,
     batches: 20,
     shared_commits: 640,
     library_bytes: 10_000_000,
+    chain_bytes: 10_000_000,
     memory_bytes: 150_000_000,
     long_session: 2_000,
     ranges: 100,
@@ -66,7 +72,7 @@ impl Sizes {
         match (arguments.quick, arguments.gigabyte) {
             (true, _) => QUICK,
             (false, true) => Self {
-                name: "gigabyte",
+                name: GIGABYTE,
                 library_bytes: 1_000_000_000,
                 // Taking up a run of 1 GB takes its time, which is not measured.
                 switches: 1,
@@ -77,13 +83,17 @@ impl Sizes {
         }
     }
 
+    pub(super) fn is_gigabyte(&self) -> bool {
+        self.name == GIGABYTE
+    }
+
     pub(super) fn is_quick(&self) -> bool {
         self.name == QUICK.name
     }
 }
 
 /// The text of an event, in bytes; with what goes around it, about 1.4 KB, the mean of real transcripts.
-const TEXT_BYTES: usize = 1_300;
+pub(super) const TEXT_BYTES: usize = 1_300;
 
 /// What the embedded log puts before the events of a commit, in bytes.
 const FRAME_HEADER_BYTES: usize = 48;
