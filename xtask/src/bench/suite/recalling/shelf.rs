@@ -15,6 +15,7 @@ use super::sources::{self, Bond, Seal};
 
 pub(super) const NAMES: &[&str] = &[
     "recall-store-rare",
+    "recall-store-own-words",
     "recall-store-nowhere",
     "recall-store-frequent",
     "recall-store-all",
@@ -34,12 +35,20 @@ const OPENED: &str = "segue, the same, opened for it";
 /// How many times as fast as ripgrep a rare text is to be found in a store of 1 GB.
 const RARE_TARGET: f64 = 20.0;
 
-const SEARCHES: [Search; 11] = [
+const SEARCHES: [Search; 12] = [
     Search {
         name: "recall-store-rare",
         about: "a text that was said once",
         text: "north gate of the paddock",
         peer: &["-F", "-e", "north gate of the paddock"],
+        target: Some(RARE_TARGET),
+        ..Search::LITERAL
+    },
+    Search {
+        name: "recall-store-own-words",
+        about: "words that are said everywhere, and were said in this order once",
+        text: "planner drains the sanitizer late",
+        peer: &["-F", "-e", "planner drains the sanitizer late"],
         target: Some(RARE_TARGET),
         ..Search::LITERAL
     },

@@ -17,10 +17,10 @@ use crate::reference;
 /// How long each session is as a transcript, in bytes.
 pub(super) const SESSION_BYTES: u64 = 3_600_000;
 
-/// Said once, in the middle of all, and nothing like it anywhere else. It ends with a hash of the kind of which the
-/// generated text has many.
+/// Said once, in the middle of all: first something that is like nothing else, and a hash of the kind of which there
+/// are many, then words that are said all the time, as they never follow each other else.
 pub(super) const SAID_ONCE: &str = "Remember that the north gate of the paddock stays shut until the vet has been, \
-    as in 3f9a61c0d27be845. 牧場の北門は閉めておいてください。";
+    as in 3f9a61c0d27be845. The planner drains the sanitizer late. 牧場の北門は閉めておいてください。";
 
 /// How sessions follow each other.
 #[derive(Clone, Copy, PartialEq, Eq)]
