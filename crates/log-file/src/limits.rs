@@ -38,7 +38,9 @@ pub const GROUP_BYTES_MAX: usize = 8 * 1024 * 1024;
 pub const UNSYNCED_BYTES_MAX: u64 = 8 * 1024 * 1024;
 
 /// How many events of one session in one frame share an entry of the index.
-pub const RUN_EVENTS: u64 = 64;
+///
+/// A search passes over such a stretch as a whole, or reads all of it.
+pub const RUN_EVENTS: u64 = 16;
 
 /// How many bytes of a segment share an entry of the table of positions: 64 KiB.
 pub const PLACE_BYTES: u64 = 64 * 1024;
@@ -102,19 +104,22 @@ pub const COMPRESSION_LEVEL: i32 = 6;
 /// A segment that has fewer bytes than this is not sealed before it is full, in bytes: 1 MiB.
 pub const SETTLE_BYTES_MIN: u64 = 1024 * 1024;
 
-/// How many bytes of a segment share a column of its search filter: 128 KiB.
+/// How many bytes of text share a column of a search filter, about: 8 KiB.
 ///
-/// Larger ones make a smaller filter, for texts share their trigrams, and more to read for each hit.
-pub const FILTER_BLOCK_BYTES: u64 = 128 * 1024;
+/// Smaller columns find better and make a larger filter: each takes 1 KiB.
+pub const FILTER_COLUMN_BYTES: u64 = 8 * 1024;
 
-/// The most rows of a search filter, as a power of two: 65,536, so that it takes at most a sixteenth of the segment.
-pub const FILTER_ROWS_MAX_BITS: u32 = 16;
+/// The most columns of a search filter: 8,192, so that it has at most 8 MiB. Where there is more text, columns hold more.
+pub const FILTER_COLUMNS_MAX: u32 = 8_192;
+
+/// How many rows a search filter has, as a power of two: 8,192.
+pub const FILTER_ROW_BITS: u32 = 13;
 
 /// How many bytes of a search filter share a checksum: 64 KiB.
 pub const FILTER_CHUNK_BYTES: u64 = 64 * 1024;
 
-/// About how many trigrams of a text are looked up in a search filter at most.
-pub const FILTER_TRIGRAMS_MAX: usize = 48;
+/// About how many grams of a text are looked up in a search filter at most.
+pub const FILTER_GRAMS_MAX: usize = 48;
 
 /// How many frames a search reads at most before it tells where it stands.
 pub const SIFT_QUIET_FRAMES: u32 = 256;

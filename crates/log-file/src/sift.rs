@@ -11,10 +11,9 @@ use std::sync::Arc;
 use segue_event::{KindSet, Position, RawEvent, SeqRange, SessionId, TranscriptEvent};
 use segue_log::{Direction, Fate, LogError, Sift, Sifted, Stretch};
 
-use crate::columns::Columns;
-use crate::filter::{block_end, block_of};
+use crate::filter::Candidates;
 use crate::frame::Frame;
-use crate::limits::{FILTER_BLOCK_BYTES, SIFT_QUIET_FRAMES};
+use crate::limits::SIFT_QUIET_FRAMES;
 use crate::place::{Place, SegmentNumber};
 use crate::store::Store;
 use crate::view::{Run, View};
@@ -25,8 +24,8 @@ pub(crate) struct SiftedFrames {
     sift: Sift,
     cursors: Vec<Cursor>,
     due: BinaryHeap<Due>,
-    /// For each segment that was met the blocks in which something may pass; none if all may.
-    candidates: BTreeMap<SegmentNumber, Option<Columns>>,
+    /// For each segment that was met the runs in which something may pass; none if all may.
+    candidates: BTreeMap<SegmentNumber, Option<Candidates>>,
     /// The events of the frame that was read last; the next one is at the end.
     ready: Vec<RawEvent>,
     told: Told,
@@ -131,8 +130,7 @@ impl SiftedFrames {
         {
             cursor.pass_over(sift.direction);
             let Some(frame) = frame else { continue };
-            let block = block_of(run);
-            let may_pass = candidates.is_none_or(|columns| columns.last_up_to(block) == Some(block));
+            let may_pass = candidates.is_none_or(|candidates| candidates.may_hold(run));
             if !run.kinds.meets(sift.kinds) || !may_pass {
                 continue;
             }
@@ -240,7 +238,7 @@ impl Cursor {
 /// What it takes to find the next run of a session.
 struct Runs<'a> {
     sift: &'a Sift,
-    candidates: &'a mut BTreeMap<SegmentNumber, Option<Columns>>,
+    candidates: &'a mut BTreeMap<SegmentNumber, Option<Candidates>>,
     known: &'a View,
     told: &'a mut Told,
 }
@@ -255,37 +253,27 @@ impl Runs<'_> {
                 cursor.pass_over(self.sift.direction);
                 continue;
             }
-            let block = block_of(run);
             let direction = self.sift.direction;
-            let target = match self.candidates(run.place().segment) {
-                None => return Some(run.place()),
-                Some(columns) => match direction {
-                    Direction::Forward => columns.first_from(block),
-                    Direction::Backward => columns.last_up_to(block),
+            let border = match self.candidates(run.place().segment) {
+                Some(candidates) if !candidates.may_hold(run) => match direction {
+                    Direction::Forward => candidates.first_from(run).unwrap_or(u64::MAX),
+                    Direction::Backward => candidates.last_up_to(run).unwrap_or(0),
                 },
+                _ => return Some(run.place()),
             };
-            if target == Some(block) {
-                return Some(run.place());
-            }
-            self.jump(runs, run, target, cursor);
+            self.jump(runs, run, border, cursor);
         }
     }
 
-    /// Passes over everything up to a block of a run's segment, or over the rest of that segment.
-    fn jump(&mut self, runs: &[Run], run: &Run, target: Option<u32>, cursor: &mut Cursor) {
+    /// Passes over everything up to a byte of a run's segment.
+    fn jump(&mut self, runs: &[Run], run: &Run, byte: u64, cursor: &mut Cursor) {
         let segment = run.place().segment;
         let left = runs.get(cursor.left.clone()).unwrap_or_default();
-        let is_before = |other: &Run, byte: u64| {
+        let is_before = |other: &Run| {
             other.place().segment < segment
                 || other.place().segment == segment && u64::from(other.event) < byte
         };
-        let byte = match (self.sift.direction, target) {
-            (Direction::Forward, Some(block)) => block_end(block) - FILTER_BLOCK_BYTES,
-            (Direction::Forward, None) => u64::MAX,
-            (Direction::Backward, Some(block)) => block_end(block),
-            (Direction::Backward, None) => 0,
-        };
-        let border = cursor.left.start + left.partition_point(|other| is_before(other, byte));
+        let border = cursor.left.start + left.partition_point(is_before);
         let passed = match self.sift.direction {
             Direction::Forward => cursor.left.start..border,
             Direction::Backward => border..cursor.left.end,
@@ -297,7 +285,7 @@ impl Runs<'_> {
         }
     }
 
-    fn candidates(&mut self, segment: SegmentNumber) -> Option<&Columns> {
+    fn candidates(&mut self, segment: SegmentNumber) -> Option<&Candidates> {
         let (known, sift) = (self.known, self.sift);
         let look = || {
             // A filter knows of texts only.

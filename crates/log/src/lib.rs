@@ -38,7 +38,7 @@ pub use memory::MemoryLog;
 pub use port::{Depth, Direction, EventLog, Head, LogSize, RawEvents, SessionListing, SessionPage};
 pub use progress::{Meter, Progress};
 pub use report::{Problem, Report, named_blobs, verify_chains};
-pub use sieve::{Case, Literal, Sieve, Trigram, trigrams};
+pub use sieve::{Case, Gram, Literal, Sieve, grams};
 pub use sift::{Fate, Sift, Sifted, SiftedEvents, TELLING, sift_by_reading};
 pub use stream::{EventLogExt, EventStream};
 pub use wake::{Subscribers, Wakeups};

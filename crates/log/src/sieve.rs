@@ -37,22 +37,22 @@ pub enum Case {
     Insensitive,
 }
 
-/// Three bytes in a row, with the ASCII letters among them in lower case.
-pub type Trigram = [u8; 3];
+/// Four bytes in a row, or three and a zero, with the ASCII letters among them in lower case.
+pub type Gram = [u8; 4];
 
-/// The trigrams of a text.
-pub fn trigrams(text: &[u8]) -> impl Iterator<Item = Trigram> + '_ {
-    text.windows(3).filter_map(|window| window.first_chunk().map(<Trigram>::to_ascii_lowercase_array))
+/// The grams of a text: every four bytes in a row, and every three that begin with the first byte of a character beyond
+/// ASCII, since in other scripts a word can be one character. What holds a text has all its grams.
+pub fn grams(text: &[u8]) -> impl Iterator<Item = Gram> + '_ {
+    let four = text.windows(4).filter_map(|window| window.first_chunk().map(|gram: &Gram| gram.map(lower)));
+    let three = text.windows(3).filter_map(|window| match window {
+        [first, second, third] if *first >= 0xc0 => Some([*first, lower(*second), lower(*third), 0]),
+        _ => None,
+    });
+    four.chain(three)
 }
 
-trait Lowered {
-    fn to_ascii_lowercase_array(&self) -> Self;
-}
-
-impl Lowered for Trigram {
-    fn to_ascii_lowercase_array(&self) -> Self {
-        self.map(|byte| byte.to_ascii_lowercase())
-    }
+const fn lower(byte: u8) -> u8 {
+    byte.to_ascii_lowercase()
 }
 
 impl Sieve {
@@ -144,8 +144,9 @@ mod tests {
     }
 
     #[test]
-    fn trigrams_are_in_lower_case() {
-        assert_eq!(trigrams(b"ABcd").collect::<Vec<_>>(), [*b"abc", *b"bcd"]);
-        assert_eq!(trigrams(b"ab").count(), 0);
+    fn grams_are_in_lower_case_and_a_character_of_three_bytes_has_one() {
+        assert_eq!(grams(b"ABcde").collect::<Vec<_>>(), [*b"abcd", *b"bcde"]);
+        assert_eq!(grams(b"abc").count(), 0);
+        assert_eq!(grams("漢".as_bytes()).collect::<Vec<_>>(), [[0xe6, 0xbc, 0xa2, 0]]);
     }
 }

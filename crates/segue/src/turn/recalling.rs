@@ -5,7 +5,7 @@ use segue_frame::{Entry, Tag};
 use segue_prompt::recall_tools::{GetRequest, RecallRequest, read_get, read_recall};
 use segue_thread::{
     Answer, Budget, Case, Cursor, FETCH_BYTES, Fetched, Only, Order, Query, RecallLimits, Style, TextKind,
-    TextPlace, WINDOW_ENTRIES_MAX, Window, before_boundary, render_answer, render_fetched,
+    TextPlace, WINDOW_ENTRIES_MAX, Window, render_answer, render_fetched,
 };
 
 use super::builtin::Done;
