@@ -233,3 +233,17 @@ fn first_text(log: &dyn EventLog, session: SessionId) -> anyhow::Result<String> 
     }
     bail!("the successor begins with nothing")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_model_is_asked_on_the_way_and_the_pointer_is_short() {
+        let folder = tempfile::tempdir().unwrap();
+        let measured = measure(folder.path(), 600_000, 2).unwrap();
+        assert_eq!(measured.model_tokens, 0);
+        assert!((200..=POINTER_BYTES_MAX).contains(&measured.pointer.len()), "{}", measured.pointer);
+        assert_eq!(verdicts(&[measured]).len(), 5);
+    }
+}

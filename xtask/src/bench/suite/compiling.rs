@@ -117,7 +117,11 @@ fn input() -> anyhow::Result<Input> {
         admitted: admitted.ok().context("the handoff is too large")?,
         cited: (0..).zip(&cited).map(read).collect::<anyhow::Result<_>>()?,
         recommended: (31..43).map(recommended).collect::<anyhow::Result<_>>()?,
-        recent: Recent { entries: recent.into_iter().rev().map(CutEntry::of).collect(), projection: None },
+        recent: Recent {
+            entries: recent.into_iter().rev().map(CutEntry::of).collect(),
+            projection: None,
+            stand_ins: Vec::new(),
+        },
         head: initiating,
         earlier: None,
         plan: PlanTransfer::Omit,
