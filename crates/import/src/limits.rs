@@ -23,10 +23,12 @@ pub const RECORDS_TRIED_MAX: u32 = 64;
 pub const BASE64_BYTES_MIN: usize = 8 * 1024;
 
 /// A commit is written once it holds this many lines.
-pub const COMMIT_LINES_MAX: u64 = 512;
+pub const COMMIT_LINES_MAX: u64 = 128;
 
-/// A commit is written once it holds this many bytes of lines: 4 MiB.
-pub const COMMIT_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// A commit is written once it holds this many bytes of lines: 64 KiB.
+///
+/// Whoever reads one event of a commit reads all of it, so that larger ones would make recall slow.
+pub const COMMIT_BYTES_MAX: usize = 64 * 1024;
 
 /// A commit is written once it holds this many events.
 pub const COMMIT_EVENTS_MAX: usize = 8_192;
