@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use bytes::Bytes;
 use parking_lot::Mutex;
 
-use crate::limits::{BLOCK_BYTES, BLOCKS_KEPT, COMPRESSION_LEVEL};
+use crate::limits::{BLOCK_BYTES, BLOCKS_KEPT, COMPRESSION_LEVEL, UNPACKERS_MAX};
 use crate::map::Map;
 use crate::place::SEGMENT_HEADER_BYTES;
 use crate::wire::Fields;
@@ -41,6 +41,34 @@ enum OnDamage {
 pub(crate) struct KeptBlocks {
     owners: AtomicU64,
     newest_first: Mutex<VecDeque<(BlockName, Bytes)>>,
+    idle: Mutex<Vec<Unpacker>>,
+}
+
+/// What it takes to decompress a block: used again and again, since fresh memory costs as much as the work itself.
+struct Unpacker {
+    decompressor: zstd::bulk::Decompressor<'static>,
+    /// What a block is decompressed into; one that was let go of.
+    buffer: Vec<u8>,
+}
+
+impl Unpacker {
+    fn new() -> std::io::Result<Self> {
+        Ok(Self { decompressor: zstd::bulk::Decompressor::new()?, buffer: Vec::new() })
+    }
+
+    fn unpack(&mut self, packed: &[u8]) -> Option<Vec<u8>> {
+        let mut buffer = std::mem::take(&mut self.buffer);
+        buffer.clear();
+        buffer.reserve_exact(usize::try_from(BLOCK_BYTES).ok()?);
+        self.decompressor.decompress_to_buffer(packed, &mut buffer).ok()?;
+        Some(buffer)
+    }
+}
+
+impl std::fmt::Debug for Unpacker {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Unpacker").finish_non_exhaustive()
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -58,7 +86,25 @@ impl KeptBlocks {
     fn keep(&self, name: BlockName, block: Bytes) {
         let mut kept = self.newest_first.lock();
         kept.push_front((name, block));
-        kept.truncate(BLOCKS_KEPT);
+        let oldest = if kept.len() > BLOCKS_KEPT { kept.pop_back() } else { None };
+        drop(kept);
+        // Only where nobody reads it any more is it free.
+        if let Some(Ok(free)) = oldest.map(|(_, block)| block.try_into_mut())
+            && let Some(unpacker) = self.idle.lock().last_mut()
+        {
+            unpacker.buffer = free.into();
+        }
+    }
+
+    fn unpack(&self, packed: &[u8]) -> Option<Vec<u8>> {
+        let idle = self.idle.lock().pop();
+        let mut unpacker = idle.map_or_else(|| Unpacker::new().ok(), Some)?;
+        let block = unpacker.unpack(packed);
+        let mut idle = self.idle.lock();
+        if idle.len() < UNPACKERS_MAX {
+            idle.push(unpacker);
+        }
+        block
     }
 }
 
@@ -121,11 +167,15 @@ impl Blocks {
             let block = self.block(first)?;
             return (start + count <= block.len()).then(|| block.slice(start..start + count));
         }
-        let mut joined = Vec::with_capacity(start + count);
+        let mut joined = Vec::with_capacity(count);
+        let mut start = start;
         for index in first..=last {
-            joined.extend_from_slice(&self.block(index)?);
+            let block = self.block(index)?;
+            let end = block.len().min(start + count - joined.len());
+            joined.extend_from_slice(block.get(start..end)?);
+            start = 0;
         }
-        (start + count <= joined.len()).then(|| Bytes::from(joined).slice(start..start + count))
+        (joined.len() == count).then(|| Bytes::from(joined))
     }
 
     fn block(&self, index: u64) -> Option<Bytes> {
@@ -150,7 +200,7 @@ impl Blocks {
         if !is_whole && self.damage == OnDamage::Nothing {
             return None;
         }
-        let block = zstd::bulk::decompress(&packed, usize::try_from(BLOCK_BYTES).ok()?).ok()?;
+        let block = self.kept.unpack(&packed)?;
         // Others follow it, whose places depend on its size.
         (self.damage == OnDamage::Nothing || Some(block.len()) == self.size(index)).then(|| block.into())
     }

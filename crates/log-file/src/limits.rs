@@ -98,6 +98,9 @@ pub const BLOCK_BYTES: u64 = 128 * 1024;
 /// How many blocks of compressed segments are kept ready after they were read, of all in a store together: 4 MiB.
 pub const BLOCKS_KEPT: usize = 32;
 
+/// How many threads find what they need to decompress blocks ready; others make it anew.
+pub const UNPACKERS_MAX: usize = 8;
+
 /// How hard segments are compressed: zstd's level.
 pub const COMPRESSION_LEVEL: i32 = 6;
 
