@@ -91,13 +91,16 @@ impl Literal {
             return false;
         }
         // In a string with escapes it is written in another way; its bare part is too only if it needs not be.
-        self.bare.find(body).is_some()
-            || NEEDLESS.iter().any(|escape| memchr::memmem::find(body, escape).is_some())
+        self.bare.find(body).is_some() || escapes_needlessly(body)
     }
 }
 
-/// Escapes that can stand for a character that needs none.
-const NEEDLESS: [&[u8]; 2] = [br"\u", br"\/"];
+/// Whether there may be an escape that stands for a character that needs none: `\u0065`, `\/`, and what is no JSON but
+/// is written by models, such as `\'`.
+fn escapes_needlessly(body: &[u8]) -> bool {
+    let needed = |byte: &u8| br#""\bfnrt"#.contains(byte);
+    memchr::memchr_iter(b'\\', body).any(|at| body.get(at + 1).is_some_and(|byte| !needed(byte)))
+}
 
 /// The longest part of a text that JSON writes as it is, unless it escapes what needs no escape.
 fn longest_bare(bytes: &[u8]) -> &[u8] {
@@ -126,6 +129,7 @@ mod tests {
         assert!(passes("say \"hi\"\n", Kind::Message, r#"{"a":"say \"hi\"\n"}"#));
         assert!(passes("needle", Kind::Message, r#"{"a":"needl\u0065"}"#));
         assert!(passes("a/b", Kind::Message, r#"{"a":"a\/b"}"#));
+        assert!(passes("it's so", Kind::Message, r#"{"a":"it\'s so"}"#), "models write that too");
         assert!(passes("\"\n\"", Kind::Message, r#"{"a":"\"\n\""}"#));
         assert!(!passes("say \"hi\"", Kind::Message, r#"{"a":"\"hello\""}"#));
         assert!(!passes("needle", Kind::Message, r#"{"a":"hay\n"}"#));
