@@ -31,9 +31,11 @@ pub struct Hit {
     pub time: Timestamp,
     /// The byte of the text where the first match begins.
     pub offset: u64,
-    /// How many matches the text has. Where it has none as it is written, those in what its JSON strings mean.
+    /// How many matches the text has, counted up to [`MATCHES_COUNTED_MAX`](crate::MATCHES_COUNTED_MAX). Where it has
+    /// none as it is written, those in what its JSON strings mean.
     pub matches: u64,
-    /// The first match with some context, exactly as it stands in the text.
+    /// The first match with some context, exactly as it stands in the text; of a match beyond
+    /// [`MATCH_SHOWN_BYTES_MAX`](crate::MATCH_SHOWN_BYTES_MAX) the beginning.
     pub excerpt: String,
     /// The byte of the text where the excerpt begins.
     pub excerpt_offset: u64,

@@ -24,11 +24,16 @@ pub(crate) struct FoundCall {
     pub(crate) hit: usize,
     pub(crate) thread: SessionId,
     pub(crate) site: CallSite,
-    pub(crate) call: ToolCall,
+    /// What it changes, if it changes a file. The call itself may be large, and is not held.
+    pub(crate) edit: Option<Edit>,
 }
 
 /// Notes at each hit that is a tool call what became of it within [`LATER_EVENTS_MAX`] events.
-pub(crate) fn look_later(log: &dyn EventLog, calls: &[FoundCall], hits: &mut [Hit]) -> Result<(), LogError> {
+pub(crate) fn look_later(
+    log: &dyn EventLog,
+    calls: Vec<FoundCall>,
+    hits: &mut [Hit],
+) -> Result<(), LogError> {
     let mut threads: BTreeMap<SessionId, Vec<Watched>> = BTreeMap::new();
     for found in calls {
         threads.entry(found.thread).or_default().push(Watched::new(found));
@@ -141,9 +146,9 @@ struct Watched {
 }
 
 impl Watched {
-    fn new(found: &FoundCall) -> Self {
-        let edit = Edit::of(&found.call);
-        Self { hit: found.hit, site: found.site, edit, result: None, reverted: None, edited_again: None }
+    fn new(found: FoundCall) -> Self {
+        let FoundCall { hit, site, edit, .. } = found;
+        Self { hit, site, edit, result: None, reverted: None, edited_again: None }
     }
 
     fn awaits_result(&self, seq: Seq) -> bool {

@@ -4,6 +4,9 @@ use segue_event::{Author, Block, Form, JsonString, Text, TranscriptEvent};
 
 use crate::query::{Finder, Only, Query, Style, TextKind};
 
+/// The matches of a text are counted up to so many.
+pub const MATCHES_COUNTED_MAX: u64 = 100;
+
 /// Where a query matches in a text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Match {
@@ -16,37 +19,51 @@ pub(crate) struct Match {
 impl Query {
     /// Where the query matches in a text: as it is written, or in what its JSON strings mean.
     pub(crate) fn find(&self, text: &Text<'_>) -> Option<Match> {
-        let meant = match (text.form, self.style()) {
-            (Form::Plain, _) => Vec::new(),
-            // An expression can ask where a string begins and ends.
-            (Form::Json, Style::Regex) => text.strings(),
-            (Form::Json, Style::Literal | Style::Words) => text.unescaped(),
-        };
         let mut first: Option<Match> = None;
         let mut count = 0;
         for finder in &self.finders {
-            let found = as_written(finder, text.text).or_else(|| as_meant(finder, text.text, &meant))?;
+            let found = as_written(finder, text.text).or_else(|| self.as_meant(finder, text))?;
             count += found.count;
             first = Some(first.filter(|first| first.start <= found.start).unwrap_or(found));
         }
-        first.map(|first| Match { count, ..first })
+        first.map(|first| Match { count: count.min(MATCHES_COUNTED_MAX), ..first })
+    }
+
+    /// Where it matches in what the strings of a JSON text mean. Only one of them is held at a time: there can be
+    /// millions.
+    fn as_meant(&self, finder: &Finder, text: &Text<'_>) -> Option<Match> {
+        match (text.form, self.style()) {
+            (Form::Plain, _) => None,
+            // An expression can ask where a string begins and ends.
+            (Form::Json, Style::Regex) => in_strings(finder, text.text, text.strings()),
+            (Form::Json, Style::Literal | Style::Words) => in_strings(finder, text.text, text.unescaped()),
+        }
     }
 }
 
 fn as_written(finder: &Finder, text: &str) -> Option<Match> {
     let mut places = finder.find_iter(text);
     let (start, end) = places.next()?;
-    Some(Match { start, end, count: 1 + places.count() as u64 })
+    // An expression can look at all that is left of the text for each of its matches.
+    let others = (1..MATCHES_COUNTED_MAX).zip(places).count();
+    Some(Match { start, end, count: 1 + others as u64 })
 }
 
-fn as_meant(finder: &Finder, json: &str, meant: &[JsonString]) -> Option<Match> {
-    let found = |string: &JsonString| {
-        let Match { start, end, count } = as_written(finder, string.text())?;
-        Some(Match { start: string.written_at(json, start), end: string.written_at(json, end), count })
-    };
-    let mut all = meant.iter().filter_map(found);
-    let first = all.next()?;
-    Some(Match { count: first.count + all.map(|found| found.count).sum::<u64>(), ..first })
+fn in_strings(finder: &Finder, json: &str, strings: impl Iterator<Item = JsonString>) -> Option<Match> {
+    let mut first: Option<Match> = None;
+    for string in strings {
+        let Some(found) = as_written(finder, string.text()) else { continue };
+        let first = first.get_or_insert_with(|| Match {
+            start: string.written_at(json, found.start),
+            end: string.written_at(json, found.end),
+            count: 0,
+        });
+        first.count += found.count;
+        if first.count >= MATCHES_COUNTED_MAX {
+            break;
+        }
+    }
+    first
 }
 
 impl Only {

@@ -1,10 +1,11 @@
 //! Finding text in a session and its ancestors, verbatim, with an account of where was looked.
 
+use segue_continuation::deeds::Edit;
 use segue_event::{
     Block, CallSite, EventHash, Family as _, Form, Kind, Position, RawEvent, Recorded, SeqRange, SessionId,
     Text, TranscriptEvent, Unreadable,
 };
-use segue_frame::{Entry, Who};
+use segue_frame::{Entry, Who, line};
 use segue_log::{Direction, EventLog, LogError, LogErrorKind, SessionPage, Sift, Sifted, Stretch};
 
 use crate::error::Detail;
@@ -102,9 +103,11 @@ impl Default for RecallLimits {
     }
 }
 
-/// What is counted for a hit beside its excerpt: its label, its offsets, what became of it, and the indenting of its
-/// lines.
+/// What is counted for a hit beside its line: its session, its offsets, and what became of it.
 const HIT_BYTES: usize = 200;
+
+/// Of a match that is longer, in bytes, only the beginning is shown: 4 KiB. No literal is.
+pub const MATCH_SHOWN_BYTES_MAX: usize = 4 * 1_024;
 
 /// A line that could not be read is searched in its blob if it has at most this many bytes: 64 MiB.
 pub const BLOB_SEARCHED_BYTES_MAX: u64 = 64 * 1_024 * 1_024;
@@ -245,7 +248,9 @@ impl Walk<'_> {
         }
         if let Some(found) = self.query.find(text) {
             let hit = hit(recorded, text, found, self.budget.limits.context_bytes);
-            let bytes = hit.excerpt.len() + HIT_BYTES;
+            let mut shown = String::new();
+            line::write(&mut shown, hit.seq, &hit.who, &hit.excerpt);
+            let bytes = shown.len() + HIT_BYTES;
             if !self.answer.hits.is_empty() && self.answer_bytes + bytes > self.budget.limits.answer_bytes {
                 return false;
             }
@@ -260,7 +265,7 @@ impl Walk<'_> {
     fn found_call(&self, recorded: &Recorded<TranscriptEvent>, text: &Text<'_>) -> Option<FoundCall> {
         let Some(Block::ToolCall(call)) = block_of(&recorded.event, text) else { return None };
         let site = CallSite { message: recorded.seq, block: text.index };
-        Some(FoundCall { hit: self.answer.hits.len(), thread: recorded.session, site, call: call.clone() })
+        Some(FoundCall { hit: self.answer.hits.len(), thread: recorded.session, site, edit: Edit::of(call) })
     }
 
     /// Whether a text is another one than the page began with, so that pages come to an end.
@@ -286,7 +291,7 @@ impl Walk<'_> {
 
     fn finish(self, chain: &Chain) -> Result<Answer, LogError> {
         let Self { log, query, mut answer, calls, .. } = self;
-        look_later(log, &calls, &mut answer.hits)?;
+        look_later(log, calls, &mut answer.hits)?;
         let coverage = &mut answer.coverage;
         coverage.threads_searched = match &answer.cursor {
             Some(_) if query.order() == Order::OldestFirst => 0,
@@ -317,7 +322,11 @@ fn searched_before(log: &dyn EventLog, chain: &Chain, cursor: &Cursor) -> Result
 
 fn hit(recorded: &Recorded<TranscriptEvent>, text: &Text<'_>, found: Match, context: usize) -> Hit {
     let start = floor(text.text, found.start.saturating_sub(context));
-    let end = ceil(text.text, found.end.saturating_add(context));
+    let end = if found.end - found.start > MATCH_SHOWN_BYTES_MAX {
+        floor(text.text, found.start + MATCH_SHOWN_BYTES_MAX)
+    } else {
+        ceil(text.text, found.end.saturating_add(context))
+    };
     let parts = Entry::of(recorded).parts;
     let who = parts.into_iter().find(|part| part.index == text.index).map(|part| part.who);
     Hit {

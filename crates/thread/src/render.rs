@@ -4,7 +4,7 @@ use segue_frame::{Tag, line};
 
 use segue_event::SessionId;
 
-use crate::{Answer, Fetched, Hit, LaterFate, Piece, Query};
+use crate::{Answer, Fetched, Hit, LaterFate, MATCHES_COUNTED_MAX, Piece, Query};
 
 /// Frames an answer as data: the hits as transcript lines, then how far was looked.
 pub fn render_answer(query: &Query, answer: &Answer) -> String {
@@ -51,8 +51,10 @@ fn about(hit: &Hit) -> String {
     if hit.part > 0 {
         about.push_str(&format!(", part {}", hit.part));
     }
-    if hit.matches > 1 {
-        about.push_str(&format!(", {} matches", hit.matches));
+    match hit.matches {
+        0 | 1 => {}
+        MATCHES_COUNTED_MAX.. => about.push_str(&format!(", {MATCHES_COUNTED_MAX} matches or more")),
+        matches => about.push_str(&format!(", {matches} matches")),
     }
     for LaterFate { what, seq } in &hit.fate {
         about.push_str(&format!(", {} at [{seq}]", what.as_str()));
