@@ -6,11 +6,10 @@ use std::path::Path;
 use segue_event::{
     Kind, KindSet, Position, RawEvent, RunEvent, Seq, SeqRange, SessionEvent, SessionId, TranscriptEvent,
 };
-use segue_frame::Entry;
 use segue_log::{Case, Direction, LogError, Sieve, Sift, Sifted, Stretch, read_through};
 use segue_thread::{
-    Answer, Budget, Chain, ChainLink, Cursor, Fetched, Query, TextPlace, Window, before_boundary, edge_into,
-    fetch, recall,
+    Answer, Budget, Chain, ChainLink, Cursor, Fetched, Query, Tail, TextPlace, Window, before_boundary,
+    edge_into, fetch, recall,
 };
 
 use crate::limits::TASKS_SEARCHED_MAX;
@@ -45,8 +44,8 @@ impl Reader {
         Ok(recall(&*self.log, &chain, query, budget, cursor)?)
     }
 
-    /// The last entries before the newest boundary of a session, oldest first, each with its session: before the newest
-    /// pointer or summary in it, or else before it was continued from its predecessor. None if there is no boundary.
+    /// The last entries before the newest compaction of a session, or else before it was continued from its predecessor;
+    /// none if there is neither.
     ///
     /// # Errors
     /// If there is no such session in the scope, or the log cannot be read.
@@ -54,8 +53,9 @@ impl Reader {
         &self,
         session: SessionId,
         count: usize,
-    ) -> Result<Vec<(SessionId, Entry)>, Error> {
-        Ok(before_boundary(&*self.log, &self.chain(session)?, count)?)
+        bytes_max: usize,
+    ) -> Result<Option<Tail>, Error> {
+        Ok(before_boundary(&*self.log, &self.chain(session)?, count, bytes_max)?)
     }
 
     /// Fetches entries in full, piece by piece.

@@ -4,7 +4,7 @@
 //! * [`Chain::of`] walks from a session to its origin;
 //! * [`recall`](recall()) finds text, says how far it looked, and gives a cursor where it stopped;
 //! * [`fetch`](fetch()) gives entries in full, exactly, piece by piece;
-//! * [`before_boundary`] gives the last entries before the newest continuation.
+//! * [`before_boundary`] gives the last entries before the newest compaction or continuation.
 //!
 //! Everything here reads; nothing writes, not even a count.
 
@@ -34,4 +34,4 @@ pub use query::{Only, Order, Query, Style, TextKind};
 pub use recall::{BLOB_SEARCHED_BYTES_MAX, Budget, MATCH_SHOWN_BYTES_MAX, RecallLimits, recall};
 pub use render::{render_answer, render_fetched};
 pub use segue_log::Case;
-pub use tail::before_boundary;
+pub use tail::{Tail, before_boundary};

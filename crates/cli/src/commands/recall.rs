@@ -132,21 +132,14 @@ pub(crate) fn run(place: &Place, arguments: &Arguments) -> Result<Answer, Failur
 }
 
 fn last_entries(reader: &Reader, session: SessionId, count: usize) -> Result<Answer, Failure> {
-    let last = reader.before_boundary(session, count)?;
-    let mut text = String::new();
-    for (thread, entry) in &last {
-        if text.is_empty() {
-            text = format!("thread:{thread}\n");
-        }
-        entry.write(&mut text);
-    }
-    if last.is_empty() {
-        text = "this session continues no other, and nothing of it was compacted\n".to_owned();
-    }
-    let entries = last
-        .iter()
-        .map(|(thread, entry)| json!({"thread": thread.to_string(), "entry": entry_to_json(entry)}));
-    Ok(Answer::new(text, &json!({"entries": entries.collect::<Vec<_>>()})))
+    let Some(tail) = reader.before_boundary(session, count, usize::MAX)? else {
+        let text = "this session continues no other, and nothing of it was compacted\n";
+        return Ok(Answer::new(text.to_owned(), &json!({"thread": null, "entries": []})));
+    };
+    let mut text = format!("thread:{}\n", tail.thread);
+    tail.entries.iter().for_each(|entry| entry.write(&mut text));
+    let entries: Vec<_> = tail.entries.iter().map(entry_to_json).collect();
+    Ok(Answer::new(text, &json!({"thread": tail.thread.to_string(), "entries": entries})))
 }
 
 impl Arguments {

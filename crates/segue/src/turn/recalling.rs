@@ -1,11 +1,11 @@
 //! The built-in tools that read the record back verbatim.
 
 use segue_event::{Seq, SeqRange, SessionId, Timestamp, Touched};
-use segue_frame::{Entry, Tag};
+use segue_frame::Tag;
 use segue_prompt::recall_tools::{GetRequest, RecallRequest, read_get, read_recall};
 use segue_thread::{
-    Answer, Budget, Case, Cursor, FETCH_BYTES, Fetched, Only, Order, Query, RecallLimits, Style, TextKind,
-    TextPlace, WINDOW_ENTRIES_MAX, Window, render_answer, render_fetched,
+    Answer, Budget, Case, Cursor, FETCH_BYTES, Fetched, Only, Order, Query, RecallLimits, Style, Tail,
+    TextKind, TextPlace, WINDOW_ENTRIES_MAX, Window, render_answer, render_fetched,
 };
 
 use super::builtin::Done;
@@ -77,15 +77,19 @@ impl Turn<'_> {
     }
 
     fn tail(&self, reader: &Reader, count: usize) -> Result<Done, Stop> {
-        let last = reader.before_boundary(self.session, count)?;
-        let Some((thread, first)) = last.first().map(|(thread, entry)| (*thread, entry.seq)) else {
+        let tail = reader.before_boundary(self.session, count, FETCH_BYTES)?;
+        let Some(Tail { thread, entries, left_out }) = tail else {
             return Err(Stop::Told(
                 "this session continues no other, and nothing of it was compacted".to_owned(),
             ));
         };
-        let lines: String = last.iter().map(|(_, entry)| Entry::render(entry)).collect();
-        let end = last.last().map_or(first, |(_, entry)| entry.seq);
-        let touched = SeqRange::new(first, end).map(|range| Touched { thread, range });
+        let mut lines = left_out.map_or_else(String::new, |seq| {
+            format!("(what was said back from [{seq}] is too long for this answer: get it by its number)\n")
+        });
+        entries.iter().for_each(|entry| entry.write(&mut lines));
+        let ends = entries.first().zip(entries.last());
+        let range = ends.and_then(|(first, last)| SeqRange::new(first.seq, last.seq));
+        let touched = range.map(|range| Touched { thread, range });
         let text = Tag::Excerpt.frame(&[("thread", &thread.to_string())], &lines);
         Ok(done(text, touched.into_iter().collect()))
     }

@@ -10,7 +10,9 @@ use segue::event::{
 };
 use segue::log::{Commit, Expected, MemoryLog, NewEvent};
 use segue::thread::{Budget, Cursor, Query};
-use segue::{NewSession, Options, Outcome, Said, Scope, Step, Task, Where, Workspace};
+use segue::{
+    Freshened, Kept, NewSession, Options, Outcome, Said, Scope, StandIn, Step, Task, Where, Workspace,
+};
 use segue_testkit::FixedHost;
 use serde_json::{Value, json};
 
@@ -275,4 +277,36 @@ fn what_was_recalled_counts_as_read() {
     ask(&workspace, first, "recall_get", &json!({"seq": 2, "after": 1}));
     let here: Vec<_> = touched(&workspace).iter().map(|touched| touched.range.to_string()).collect();
     assert_eq!(here, ["2-3"]);
+}
+
+#[test]
+fn the_tail_ends_where_the_newest_compaction_stands_and_keeps_the_size_of_an_answer() {
+    let workspace = workspace();
+    let mine = session(&workspace, "mine");
+    workspace.append(mine, [said("first"), said("second")]).unwrap();
+    workspace.compact(mine, &StandIn::Pointer, Kept::Nothing).unwrap();
+    let (status, text) = ask(&workspace, mine, "recall", &json!({"tail": 1}));
+    assert!(status == ResultStatus::Ok && text.contains("[3] user: second\n"), "{text}");
+    assert!(!text.contains("first") && !text.contains("look"), "{text}");
+    // The pointer itself is what the agent sees already.
+    let Freshened::Switched(fresh) = workspace.fresh(mine, "1").unwrap() else { panic!("it stays") };
+    let (_, text) = ask(&workspace, fresh.successor, "recall", &json!({"tail": 1}));
+    assert!(text.contains("user: look\n") || text.contains("agent: done\n"), "{text}");
+    for long in ["x".repeat(20_000), "é".repeat(20_000)] {
+        let mine = session(&workspace, "mine");
+        workspace.append(mine, [said("first"), said(&long), said(&long), said("last")]).unwrap();
+        workspace.compact(mine, &StandIn::Pointer, Kept::Nothing).unwrap();
+        let (_, text) = ask(&workspace, mine, "recall", &json!({"tail": 9}));
+        assert!(text.contains("user: last\n") && text.len() < 34_000, "{}", text.len());
+        let left_out = if long.starts_with('x') { "back from [3]" } else { "back from [4]" };
+        assert!(text.contains(left_out), "{text:.200}");
+    }
+    let mine = session(&workspace, "mine");
+    workspace.append(mine, [said(&"x".repeat(40_000))]).unwrap();
+    workspace.compact(mine, &StandIn::Pointer, Kept::Nothing).unwrap();
+    let (status, text) = ask(&workspace, mine, "recall", &json!({"tail": 1}));
+    assert!(
+        status == ResultStatus::Ok && text.len() < 1_000 && text.contains("back from [2]"),
+        "{text:.200}"
+    );
 }

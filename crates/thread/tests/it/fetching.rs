@@ -84,7 +84,7 @@ fn a_line_that_could_not_be_read_is_fetched_and_found() {
 #[test]
 fn a_session_that_begins_its_chain_has_nothing_before_it() {
     let log = log(&["a"]);
-    assert_eq!(before_boundary(&log, &Chain::of_sessions([SESSION]), 9).unwrap(), []);
+    assert_eq!(before_boundary(&log, &Chain::of_sessions([SESSION]), 9, 99).unwrap(), None);
 }
 
 #[test]
@@ -96,8 +96,8 @@ fn the_tail_ends_where_something_stands_in_place_of_what_was_said() {
     let events =
         vec![NewEvent::new(Timestamp::default(), compacted), NewEvent::new(Timestamp::default(), later)];
     log.commit(Commit::new().append(SESSION, Expected::AtHead, events)).unwrap();
-    let tail = before_boundary(&log, &Chain::of_sessions([SESSION]), 2).unwrap();
-    let texts: Vec<_> = tail.iter().map(|(_, entry)| entry.parts[0].text.as_str()).collect();
+    let tail = before_boundary(&log, &Chain::of_sessions([SESSION]), 2, 1_000).unwrap().unwrap();
+    let texts: Vec<_> = tail.entries.iter().map(|entry| entry.parts[0].text.as_str()).collect();
     assert_eq!(texts, ["b", "c"]);
 }
 
