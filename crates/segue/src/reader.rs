@@ -215,7 +215,8 @@ impl Reader {
     }
 
     pub(crate) fn check(&self, session: SessionId) -> Result<(), Error> {
-        if self.is_inside(session)? { Ok(()) } else { Err(Detail::SessionNotFound(session).into()) }
+        let is_there = self.is_inside(session)? && self.log.head(session)?.is_some();
+        if is_there { Ok(()) } else { Err(Detail::SessionNotFound(session).into()) }
     }
 
     pub(crate) fn is_inside(&self, session: SessionId) -> Result<bool, ThreadError> {

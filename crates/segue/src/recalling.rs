@@ -40,8 +40,11 @@ impl Reader {
         budget: &Budget<'_>,
         cursor: Option<Cursor>,
     ) -> Result<Answer, Error> {
-        let chain = self.sessions_within(within, cursor)?;
-        Ok(recall(&*self.log, &chain, query, budget, cursor)?)
+        let Searched { chain, left_out } = self.sessions_within(within, cursor)?;
+        let mut answer = recall(&*self.log, &chain, query, budget, cursor)?;
+        answer.coverage.threads += left_out;
+        answer.coverage.complete &= left_out == 0;
+        Ok(answer)
     }
 
     /// The last entries before the newest compaction of a session, or else before it was continued from its predecessor;
@@ -113,57 +116,72 @@ impl Reader {
         Ok(Chain::walk(session, &edge_within)?)
     }
 
-    fn sessions_within(&self, within: Where, cursor: Option<Cursor>) -> Result<Chain, Error> {
-        match within {
+    fn sessions_within(&self, within: Where, cursor: Option<Cursor>) -> Result<Searched, Error> {
+        // A search that goes on takes in the sessions that were there when it began, and no later ones.
+        let before = || match cursor {
+            Some(cursor) => Ok(Some(cursor.up_to().next())),
+            None => self.log.end().map(|end| end.map(Position::next)),
+        };
+        let chain = match within {
             Where::Thread(session) => {
                 self.check(session)?;
-                Ok(Chain::of_sessions([session]))
+                Chain::of_sessions([session])
             }
-            Where::Chain(session) => self.chain(session),
-            Where::WithTasks(session) => self.with_tasks(&self.chain(session)?),
+            Where::Chain(session) => self.chain(session)?,
+            Where::WithTasks(session) => return self.with_tasks(&self.chain(session)?, before()?),
             Where::Everywhere => {
-                // A search that goes on takes in the sessions that were there when it began, and no later ones.
-                let before = match cursor {
-                    Some(cursor) => Some(cursor.up_to().next()),
-                    None => self.log.end()?.map(Position::next),
-                };
-                let listings = self.listings(before, usize::MAX)?;
-                Ok(Chain::of_sessions(listings.into_iter().map(|listing| listing.session)))
+                let listings = self.listings(before()?, usize::MAX)?;
+                Chain::of_sessions(listings.into_iter().map(|listing| listing.session))
             }
-        }
+        };
+        Ok(Searched { chain, left_out: 0 })
     }
 
-    /// Adds the sessions of the tasks that were delegated from those of a chain, at most [`TASKS_SEARCHED_MAX`].
-    fn with_tasks(&self, chain: &Chain) -> Result<Chain, Error> {
+    /// Adds the sessions of the tasks that were delegated from those of a chain, at most [`TASKS_SEARCHED_MAX`]. Of those
+    /// beyond that the tasks are not even counted.
+    fn with_tasks(&self, chain: &Chain, before: Option<Position>) -> Result<Searched, Error> {
         let mut links = chain.links().to_vec();
         let mut known: BTreeSet<SessionId> = chain.sessions().collect();
-        let mut next = 0;
+        let (mut next, mut left_out) = (0, 0);
         while let Some(link) = links.get(next).copied() {
             next += 1;
-            for child in self.tasks_of(link)? {
-                if links.len() < TASKS_SEARCHED_MAX + chain.links().len()
-                    && known.insert(child)
-                    && self.is_inside(child)?
-                {
+            for child in self.tasks_of(link, before)? {
+                if !known.insert(child) || !self.is_inside(child)? {
+                    continue;
+                }
+                if links.len() < TASKS_SEARCHED_MAX + chain.links().len() {
                     links.push(ChainLink::whole(child));
+                } else {
+                    left_out += 1;
                 }
             }
         }
-        Ok(Chain::of_links(links))
+        Ok(Searched { chain: Chain::of_links(links), left_out })
     }
 
-    fn tasks_of(&self, link: ChainLink) -> Result<Vec<SessionId>, LogError> {
+    fn tasks_of(&self, link: ChainLink, before: Option<Position>) -> Result<Vec<SessionId>, LogError> {
         let kinds = KindSet::one(Kind::ChildDelegated);
         let range = SeqRange::up_to(link.up_to);
         let mut tasks = Vec::new();
         for raw in read_through(&*self.log, link.session, range, Direction::Forward, kinds)? {
-            let recorded = raw?.decode_as::<RunEvent>().map_err(LogError::codec)?;
+            let raw = raw?;
+            if before.is_some_and(|before| raw.position >= before) {
+                continue;
+            }
+            let recorded = raw.decode_as::<RunEvent>().map_err(LogError::codec)?;
             if let Some(RunEvent::ChildDelegated(delegated)) = recorded.map(|recorded| recorded.event) {
                 tasks.push(delegated.child);
             }
         }
         Ok(tasks)
     }
+}
+
+/// The sessions that are searched.
+struct Searched {
+    chain: Chain,
+    /// How many belong to them, and are not searched.
+    left_out: usize,
 }
 
 /// The search for events that hold a text, newest first.

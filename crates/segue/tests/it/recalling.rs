@@ -4,9 +4,9 @@ use std::fs;
 use std::sync::Arc;
 
 use segue::event::{
-    AgentId, Author, ContinuationId, Edge, Event, EventHash, EventRef, ImportSource, Initiator, Lane,
-    Message, Provenance, ResultStatus, Role, Seq, SessionId, SessionStarted, SourceKind, Timestamp, Title,
-    Transition,
+    AgentId, Author, ChildDelegated, ContinuationId, Edge, Event, EventHash, EventRef, ImportSource,
+    Initiator, Lane, Message, Provenance, ResultStatus, Role, Seq, SessionId, SessionStarted, SourceKind,
+    Timestamp, Title, Transition,
 };
 use segue::log::{Commit, Expected, MemoryLog, NewEvent};
 use segue::thread::{Budget, Cursor, Query};
@@ -225,6 +225,76 @@ fn tasks_are_searched_on_request_and_only_then() {
         |arguments: &Value| ask(&workspace, first, "recall", arguments).1.contains(&child.to_string());
     assert!(!found(&json!({"query": "needles", "kinds": ["user", "system", "trigger", "agent"]})));
     assert!(found(&json!({"query": "needles", "tasks": true})));
+}
+
+#[test]
+fn a_search_of_tasks_goes_on_though_more_are_given_away_meanwhile() {
+    let workspace = workspace();
+    let first = session(&workspace, "mine");
+    workspace.append(first, [said("a needle"), said("another needle")]).unwrap();
+    workspace.send(first, &user("delegate"), Lane::Interactive).unwrap();
+    let mut turn = begin(&workspace, first);
+    turn.prompt().unwrap();
+    let delegate = |text: &str| {
+        let task = Task { text: text.to_owned(), title: String::new(), result_schema: None };
+        workspace.delegate(first, turn.run(), &person(text), &task).unwrap().session
+    };
+    delegate("count the needles");
+    let query = Query::literal("needle").unwrap();
+    let limits = segue::thread::RecallLimits { answer_bytes: 1, ..Default::default() };
+    let reader = workspace.reader(Scope::Workspace);
+    let page = |cursor| reader.recall(Where::WithTasks(first), &query, &limits.into(), cursor).unwrap();
+    let mut answer = page(None);
+    let later = delegate("find the needle");
+    let mut found = 1;
+    while let Some(cursor) = answer.cursor {
+        answer = page(Some(cursor));
+        assert!(answer.hits.iter().all(|hit| hit.thread != later));
+        found += answer.hits.len();
+    }
+    assert!(found >= 3 && answer.coverage.complete, "{found}");
+}
+
+#[test]
+fn tasks_beyond_the_largest_number_are_told_of() {
+    let workspace = workspace();
+    let first = session(&workspace, "mine");
+    let run = segue::event::RunId::from_bytes([1; 16]);
+    let given = (0..segue::limits::TASKS_SEARCHED_MAX + 2).map(|number| {
+        let child = SessionId::from_bytes(id_bytes(number));
+        start(&workspace, child, "mine", None, None);
+        Event::from(ChildDelegated { run, child, child_run: run, call: None })
+    });
+    let given: Vec<_> = given.collect();
+    workspace.append(first, given).unwrap();
+    let query = Query::literal("needle").unwrap();
+    let reader = workspace.reader(Scope::Workspace);
+    let answer = reader.recall(Where::WithTasks(first), &query, &Budget::default(), None).unwrap();
+    let coverage = answer.coverage;
+    assert!(answer.hits.is_empty() && !coverage.complete, "two were not searched");
+    assert_eq!(coverage.threads - coverage.threads_searched, 2);
+    let own = reader.recall(Where::Chain(first), &query, &Budget::default(), None).unwrap();
+    assert!(own.coverage.complete);
+}
+
+/// The bytes of an id that goes with a number.
+fn id_bytes(number: usize) -> [u8; 16] {
+    let mut bytes = [7; 16];
+    bytes.iter_mut().zip(number.to_be_bytes()).for_each(|(to, from)| *to = from);
+    bytes
+}
+
+#[test]
+fn a_session_that_is_not_there_was_not_searched() {
+    let workspace = workspace();
+    session(&workspace, "mine");
+    let missing = SessionId::from_bytes([9; 16]);
+    let query = Query::literal("needle").unwrap();
+    let reader = workspace.reader(Scope::Workspace);
+    for within in [Where::Thread(missing), Where::Chain(missing), Where::WithTasks(missing)] {
+        let error = reader.recall(within, &query, &Budget::default(), None).unwrap_err();
+        assert_eq!(error.kind(), segue::ErrorKind::SessionNotFound, "{within:?}");
+    }
 }
 
 #[test]
