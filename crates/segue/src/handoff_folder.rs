@@ -15,7 +15,7 @@ const HANDOFF: &str = "HANDOFF.md";
 /// What people set.
 const SETTINGS: &str = "memory.jsonc";
 
-/// Held by whoever writes the newest notes. A file of its own, for that one is replaced.
+/// Held by whoever writes the newest notes. A file of its own, beside that one, which is replaced.
 const LOCK: &str = ".HANDOFF.lock";
 
 /// The folder of an agent that holds `HANDOFF.md` and `memory.jsonc`.
@@ -93,9 +93,9 @@ impl HandoffFolder {
         }
         let failed = |error| Detail::HandoffFile(self.folder.join(HANDOFF), error);
         std::fs::create_dir_all(&self.folder).map_err(failed)?;
-        // Let go when it is dropped, and by the system if this process is gone.
-        let _lock = self.lock().map_err(failed)?;
         let path = self.target();
+        // Let go when it is dropped, and by the system if this process is gone.
+        let _lock = lock(&path).map_err(failed)?;
         let file = read(&path)?;
         let changed = change(file.clone(), settings.handoff_keep);
         if changed != file {
@@ -104,17 +104,18 @@ impl HandoffFolder {
         Ok(())
     }
 
-    fn lock(&self) -> std::io::Result<File> {
-        let lock = private().create(true).truncate(false).open(self.folder.join(LOCK))?;
-        lock.lock()?;
-        Ok(lock)
-    }
-
     /// Where the file is: behind a link, if people keep it elsewhere.
     fn target(&self) -> PathBuf {
         let path = self.folder.join(HANDOFF);
         path.canonicalize().unwrap_or(path)
     }
+}
+
+/// Keeps everybody else from writing a file, also those who come to it by a link.
+fn lock(path: &Path) -> std::io::Result<File> {
+    let lock = private().create(true).truncate(false).open(path.with_file_name(LOCK))?;
+    lock.lock()?;
+    Ok(lock)
 }
 
 fn read(path: &Path) -> Result<HandoffFile, Error> {

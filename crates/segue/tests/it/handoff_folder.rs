@@ -109,6 +109,31 @@ fn many_at_once_lose_no_entry() {
     assert_eq!(folder.read().unwrap().entries().count(), 24);
 }
 
+#[cfg(unix)]
+#[test]
+fn folders_that_link_to_the_same_file_lose_no_entry() {
+    let (workspace, root) = (workspace(), tempfile::tempdir().unwrap());
+    let shared = root.path().join("shared.md");
+    fs::write(&shared, "").unwrap();
+    let folders = ["one", "two"].map(|name| {
+        let place = root.path().join(name);
+        fs::create_dir(&place).unwrap();
+        std::os::unix::fs::symlink(&shared, place.join("HANDOFF.md")).unwrap();
+        HandoffFolder::at(place)
+    });
+    let write = |number: u32, folder: &HandoffFolder| {
+        let note = note(&workspace, session(&workspace, "coder"), &format!("note {number}"));
+        folder.write(&note, &keep(100)).unwrap();
+        assert!(folder.read().unwrap().entries().count() > 0);
+    };
+    thread::scope(|scope| {
+        for (number, folder) in (0..48).zip(folders.iter().cycle()) {
+            scope.spawn(move || write(number, folder));
+        }
+    });
+    assert_eq!(folders.first().unwrap().read().unwrap().entries().count(), 48);
+}
+
 #[test]
 fn what_others_wrote_stays_and_what_is_no_text_is_not_touched() {
     let (workspace, root) = (workspace(), tempfile::tempdir().unwrap());
