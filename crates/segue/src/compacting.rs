@@ -2,7 +2,7 @@
 
 use segue_continuation::{RunPhase, SessionState};
 use segue_event::{CompactedBy, ContextCompacted, ContinuationId, EventRef, RunId, Seq, SessionId};
-use segue_log::{Commit, Expected, NewEvent};
+use segue_log::{Commit, Expected, LogError, NewEvent};
 use segue_projection::{Diagnostic, LookBack};
 
 use crate::contention::until_first;
@@ -71,6 +71,14 @@ pub(crate) struct Landed {
     pub(crate) found: LookBack,
 }
 
+/// A pointer that stands nowhere yet.
+struct Made {
+    text: String,
+    by: CompactedBy,
+    diagnostics: Vec<Diagnostic>,
+    found: LookBack,
+}
+
 impl Workspace {
     /// Puts something in place of what the model saw so far, in the same session, which goes on there. A run that is at
     /// work sees it with its next prompt.
@@ -109,16 +117,30 @@ impl Workspace {
         kept: Kept,
         on_behalf: OnBehalf,
     ) -> Result<Landed, Error> {
-        let log = &*self.log;
-        standing.catch_up(log)?;
+        standing.catch_up(&*self.log)?;
         let Standing { state, head } = standing;
         on_behalf.check(state)?;
+        let Made { text, by, diagnostics, found } = self.make_pointer(state, head.seq)?;
+        let at = self.stand_in(state.session, head.seq, text, kept, by)?;
+        Ok(Landed { at, diagnostics, found })
+    }
+
+    /// A pointer for a turn that begins, as the event that it commits before anything else.
+    pub(crate) fn pointer_to_begin_with(
+        &self,
+        state: &SessionState,
+        head: Seq,
+    ) -> Result<ContextCompacted, LogError> {
+        let Made { text, by, .. } = self.make_pointer(state, head)?;
+        Ok(ContextCompacted { text, kept_from: None, by })
+    }
+
+    fn make_pointer(&self, state: &SessionState, head: Seq) -> Result<Made, LogError> {
         let continuation = ContinuationId::v7(self.host.now(), self.host.random());
-        let pointed = pointer_at(log, state, head.seq, continuation, log.end()?)?;
+        let pointed = pointer_at(&*self.log, state, head, continuation, self.log.end()?)?;
         let Pointed { pointer, diagnostics, found } = pointed;
         let by = CompactedBy::Pointer { continuation, manifest: Box::new(pointer.manifest) };
-        let at = self.stand_in(state.session, head.seq, pointer.text, kept, by)?;
-        Ok(Landed { at, diagnostics, found })
+        Ok(Made { text: pointer.text, by, diagnostics, found })
     }
 
     fn try_to_leave_summary(

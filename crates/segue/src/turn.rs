@@ -272,14 +272,21 @@ impl Turn<'_> {
     }
 
     /// Starts the run, and tells it what became of the tasks that it waited for.
+    ///
+    /// Where the context is full, the pointer comes first: it would not state what these gave back.
     fn start(&mut self) -> Result<(), Error> {
         let waited = self.known.run(self.run).is_some_and(|run| run.phase == RunPhase::Waiting);
         let results = if waited { self.task_results()? } else { TaskResults::default() };
         let host = self.setup.host.clone();
         let (run, attempt) = (self.run, self.attempt);
         let message = results.message();
+        let pointer = if message.is_some() && self.is_full() {
+            Some(self.workspace.pointer_to_begin_with(&self.known.state, self.known.head.seq)?.into())
+        } else {
+            None
+        };
         let started = RunStarted { run, attempt, host, told: results.runs };
-        let events = std::iter::once(started.into()).chain(message).collect();
+        let events = pointer.into_iter().chain([started.into()]).chain(message).collect();
         self.try_to_commit(events, std::convert::identity)?;
         Ok(())
     }

@@ -117,7 +117,7 @@ impl Turn<'_> {
         Standing { state: self.known.state.clone(), head: self.known.head }
     }
 
-    fn is_full(&self) -> bool {
+    pub(super) fn is_full(&self) -> bool {
         match self.setup.fresh {
             FreshPolicy::Never => false,
             FreshPolicy::At { percent } => self.context().is_some_and(|meter| meter.percent() >= percent),

@@ -14,8 +14,8 @@ use segue::projection::{PICTURES_MAX, POINTER_BYTES_MAX};
 use segue::prompt::{Prompt, PromptContent};
 use segue::thread::Chain;
 use segue::{
-    Asker, Driven, ErrorKind, FreshPolicy, Freshened, Kept, ModelAnswer, Options, Said, Scope, Setup,
-    StandIn, Step, SystemHost, Task, ToolOutput, Turn, Verdict, WhyInPlace, Workspace, drive,
+    Asker, Driven, ErrorKind, FreshPolicy, Freshened, Kept, ModelAnswer, Options, ReceiptVerdict, Said,
+    Scope, Setup, StandIn, Step, SystemHost, Task, ToolOutput, Turn, Verdict, WhyInPlace, Workspace, drive,
 };
 use segue_testkit::{ScriptedModel, strategies};
 
@@ -232,6 +232,39 @@ fn a_run_that_owes_something_stays_and_gives_it() {
     assert_eq!(freshened, Freshened::InPlace(WhyInPlace::BoundRun));
     let prompt = begin(&workspace, first).prompt().unwrap();
     assert!(is_pointer(&prompt) && texts(&prompt)[1].contains("Count"), "{prompt:?}");
+}
+
+#[test]
+fn results_of_tasks_are_told_behind_the_pointer_of_a_full_context() {
+    let (workspace, first) = asked("count the files");
+    let mut parent = begin(&workspace, first);
+    parent.prompt().unwrap();
+    let person = |request: &str| Asker::Person { request: request.to_owned() };
+    let task = Task { text: "count".to_owned(), title: "Count".to_owned(), result_schema: None };
+    let children = ["1", "2"]
+        .map(|request| workspace.delegate(first, parent.run(), &person(request), &task).unwrap().session);
+    assert_eq!(parent.record(at(900, Said::text("I wait"))).unwrap(), Step::Parked);
+    for (child, text) in children.into_iter().zip(["three files", "nine lines"]) {
+        let mut turn = begin(&workspace, child);
+        turn.prompt().unwrap();
+        assert_eq!(turn.record(Said::text(text)).unwrap(), Step::Done(RunOutcome::Succeeded));
+    }
+    let mut turn = begin(&workspace, first);
+    assert_eq!(turn.make_room().unwrap(), Step::Prompt);
+    let prompt = turn.prompt().unwrap();
+    assert!(is_pointer(&prompt), "{prompt:?}");
+    let told = texts(&prompt).concat();
+    assert!(told.contains("three files") && told.contains("nine lines"), "{told}");
+    assert_eq!(
+        turn.record(at(100, Said::text("three and nine"))).unwrap(),
+        Step::Done(RunOutcome::Succeeded)
+    );
+    let seq = (1..).zip(events(&workspace, first)).find(|(_, event)| event.kind() == Kind::ContextCompacted);
+    let seq = Seq::new(seq.unwrap().0).unwrap();
+    assert_eq!(workspace.recompile_pointer(first, seq).unwrap().verdict, Verdict::Same);
+    for receipt in workspace.receipts(first).unwrap() {
+        assert_eq!(workspace.rebuild_prompt(first, receipt.seq).unwrap().verdict, ReceiptVerdict::Same);
+    }
 }
 
 #[test]
