@@ -93,6 +93,30 @@ pub(crate) struct Cause {
     pub(crate) model: ModelCheck,
 }
 
+/// Who starts what was armed, by itself or by somebody else.
+pub(crate) struct Asking<'a> {
+    /// The request of a person, which gets the successor too.
+    request: Option<&'a str>,
+    model: ModelCheck,
+}
+
+impl Asking<'_> {
+    /// A host that finds it.
+    pub(crate) fn of_host(model: ModelCheck) -> Self {
+        Self { request: None, model }
+    }
+}
+
+impl Cause {
+    fn asking(&self) -> Asking<'_> {
+        let request = match &self.trigger {
+            FreshTrigger::Person { request } => Some(request.as_str()),
+            _ => None,
+        };
+        Asking { request, model: self.model }
+    }
+}
+
 impl Workspace {
     /// Goes on from a session in a fresh one that begins with a pointer, because a person asked for it. The same request,
     /// an id that the caller chose, gets the same successor.
@@ -108,10 +132,10 @@ impl Workspace {
         }
         let mut standing = Standing::of(&*self.log, session)?;
         // What a crash left is finished first: it may be this very request.
-        if let Some(Freshened::Switched(continued)) = self.pick_up(&mut standing, ModelCheck::Settled)? {
+        let cause = Cause { trigger, on_behalf: OnBehalf::Anyone, model: ModelCheck::Settled };
+        if let Some(Freshened::Switched(continued)) = self.pick_up(&mut standing, &cause.asking())? {
             return Ok(Freshened::Switched(continued));
         }
-        let cause = Cause { trigger, on_behalf: OnBehalf::Anyone, model: ModelCheck::Settled };
         self.freshen(&mut standing, &cause)
     }
 
@@ -133,7 +157,7 @@ impl Workspace {
         let landed = self.leave_pointer(standing, Kept::Nothing, cause.on_behalf)?;
         let session = standing.state.session;
         match until_first(session, || self.try_to_arm(standing, landed.at, cause)) {
-            Ok(Arming::Armed(armed)) => Ok(self.start_armed(standing, armed, cause.model, Some(landed))),
+            Ok(Arming::Armed(armed)) => Ok(self.start_armed(standing, armed, &cause.asking(), Some(landed))),
             Ok(Arming::There(continued)) => Ok(Freshened::Switched(continued)),
             Ok(Arming::Bound) => Ok(Freshened::InPlace(WhyInPlace::BoundRun)),
             // Whoever has the run now finds the pointer there.
@@ -158,14 +182,14 @@ impl Workspace {
     pub(crate) fn pick_up(
         &self,
         standing: &mut Standing,
-        model: ModelCheck,
+        asking: &Asking<'_>,
     ) -> Result<Option<Freshened>, Error> {
         standing.catch_up(&*self.log)?;
         let Some(Armed { at, armed }) = standing.state.armed.clone() else { return Ok(None) };
         if self.host.now().micros > armed.until.micros {
             return Ok(Some(self.keep_in_place(standing, Some(at), WhyInPlace::Late)));
         }
-        Ok(Some(self.start_armed(standing, at, model, None)))
+        Ok(Some(self.start_armed(standing, at, asking, None)))
     }
 
     /// Arms a fresh session, or joins who did before.
@@ -195,11 +219,11 @@ impl Workspace {
         &self,
         standing: &mut Standing,
         armed: EventRef,
-        model: ModelCheck,
+        asking: &Asking<'_>,
         landed: Option<Landed>,
     ) -> Freshened {
         let session = standing.state.session;
-        match until_first(session, || self.try_to_start(standing, armed, model, landed.as_ref())) {
+        match until_first(session, || self.try_to_start(standing, armed, asking, landed.as_ref())) {
             Ok(Tried::Started(continued)) => {
                 let diagnostics = landed.map(|landed| landed.diagnostics).unwrap_or_default();
                 Freshened::Switched(ContinuedSession { diagnostics, ..continued })
@@ -217,7 +241,7 @@ impl Workspace {
         &self,
         standing: &mut Standing,
         armed: EventRef,
-        model: ModelCheck,
+        asking: &Asking<'_>,
         landed: Option<&Landed>,
     ) -> Result<Tried, Error> {
         let log = &*self.log;
@@ -246,7 +270,7 @@ impl Workspace {
             || !said.is_empty()
             || !state.waiting_messages.is_empty()
             || found.ending() == Ending::Open;
-        if is_waited_for && model == ModelCheck::OfSession && state.model.is_none() {
+        if is_waited_for && asking.model == ModelCheck::OfSession && state.model.is_none() {
             return Ok(Tried::Against(WhyInPlace::NoModel));
         }
         let request = found.request();
@@ -261,10 +285,15 @@ impl Workspace {
             next: if is_waited_for { Next::Run } else { Next::Nothing },
             now: self.host.now(),
         };
-        Ok(Tried::Started(self.start(state.clone(), ready)?))
+        Ok(Tried::Started(self.start(state.clone(), ready, asking.request)?))
     }
 
-    fn start(&self, state: SessionState, ready: Ready) -> Result<ContinuedSession, LogError> {
+    fn start(
+        &self,
+        state: SessionState,
+        ready: Ready,
+        asked_by: Option<&str>,
+    ) -> Result<ContinuedSession, LogError> {
         let session = state.session;
         let now = ready.now;
         let successor = SessionId::v7(now, self.host.random());
@@ -273,11 +302,15 @@ impl Workspace {
             FreshTrigger::Person { request } => Initiator::Person { request: request.clone() },
             _ => Initiator::Runtime { armed: ready.armed },
         };
-        let claims = vec![
+        let mut claims = vec![
             claims::continuation(session, &initiator)?,
             next_successor(&*self.log, session)?,
             claims::armed(session, ready.armed.seq)?,
         ];
+        let person = asked_by.map(|request| Initiator::Person { request: request.to_owned() });
+        if let Some(person) = person.filter(|person| *person != initiator) {
+            claims.push(claims::continuation(session, &person)?);
+        }
         let head = ready.head.seq;
         let closing = closing_events(&state, ready.armed.seq, Continued { session: successor, continuation });
         let run = RunId::v7(now, self.host.random());
@@ -343,7 +376,7 @@ impl Workspace {
         }
     }
 
-    /// What was said behind the pointer: messages of users go along, and what an agent did keeps the session.
+    /// What was said behind the pointer: messages go along, and what an agent did keeps the session.
     fn since(&self, session: SessionId, pointer: Seq, head: Seq) -> Result<Since, LogError> {
         let mut said = Vec::new();
         let Some(range) = SeqRange::new(pointer.next(), head) else { return Ok(Since::Said(said)) };
@@ -356,7 +389,7 @@ impl Workspace {
                     return Ok(Since::AgentWentOn);
                 }
                 TranscriptEvent::ToolResult(_) => return Ok(Since::AgentWentOn),
-                TranscriptEvent::Message(message) if message.author != Author::System => {
+                TranscriptEvent::Message(message) => {
                     said.push((MessageOrigin { session, seq: recorded.seq, event: recorded.hash }, message));
                 }
                 _ => {}

@@ -11,7 +11,7 @@ use segue_log::{Commit, EventLogExt as _, EventStream, Expected, NewEvent};
 
 use crate::contention::until_first;
 use crate::error::Detail;
-use crate::fresh::ModelCheck;
+use crate::fresh::{Asking, ModelCheck};
 use crate::limits::ATTEMPTS_MAX;
 use crate::sending::given_up;
 use crate::standing::Standing;
@@ -134,7 +134,7 @@ impl<'w> RunQueue<'w> {
         let armed: Vec<_> = self.board.armed().collect();
         for session in armed {
             let mut standing = Standing::of(&*self.workspace.log, session)?;
-            match self.workspace.pick_up(&mut standing, ModelCheck::Settled)? {
+            match self.workspace.pick_up(&mut standing, &Asking::of_host(ModelCheck::Settled))? {
                 Some(Freshened::Switched(continued)) => recovered.started.push(continued),
                 Some(Freshened::InPlace(why)) => recovered.kept.push((session, why)),
                 None => {}

@@ -7,7 +7,7 @@ use segue_prompt::{PromptContent, PromptMessage};
 use super::obligations::may_continue;
 use super::{FreshPolicy, Phase, Step, Turn};
 use crate::compacting::{Kept, OnBehalf};
-use crate::fresh::{Cause, ModelCheck};
+use crate::fresh::{Asking, Cause, ModelCheck};
 use crate::standing::Standing;
 use crate::{Error, ErrorKind, Freshened};
 
@@ -28,7 +28,8 @@ impl Turn<'_> {
         self.known.catch_up(&*self.workspace.log)?;
         self.check_own()?;
         if self.known.state.armed.is_some() {
-            let picked_up = self.workspace.pick_up(&mut self.standing(), self.model_check())?;
+            let picked_up =
+                self.workspace.pick_up(&mut self.standing(), &Asking::of_host(self.model_check()))?;
             if let Some(Freshened::Switched(continued)) = picked_up {
                 self.phase = Phase::Over;
                 return Ok(Step::Continued(continued));

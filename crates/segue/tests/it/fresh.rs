@@ -498,3 +498,36 @@ proptest! {
         prop_assert!(recompiled.stored.len() <= POINTER_BYTES_MAX);
     }
 }
+
+/// A session whose run is done, and in which a fresh one is armed that was never started.
+fn left_armed() -> (Workspace, SessionId) {
+    let log: Arc<dyn EventLog> = Arc::new(MemoryLog::new());
+    let workspace = Workspace::with_options(Arc::clone(&log), SystemHost, Options::default());
+    let first = session(&workspace, "coder");
+    workspace.append(first, [said("hello")]).unwrap();
+    let mortal = Arc::new(Mortal::new(&log, 2, Gone::BeforeCommit));
+    let mortal = Workspace::with_options(mortal, SystemHost, Options::default());
+    mortal.fresh(first, "of another").unwrap();
+    (workspace, first)
+}
+
+#[test]
+fn a_request_that_finishes_what_another_armed_gets_the_same_successor_again() {
+    let (workspace, first) = left_armed();
+    let Freshened::Switched(made) = workspace.fresh(first, "mine").unwrap() else { panic!("it stays") };
+    for request in ["mine", "of another", "mine"] {
+        let Freshened::Switched(again) = workspace.fresh(first, request).unwrap() else { panic!("it stays") };
+        assert_eq!((again.successor, again.replayed), (made.successor, true), "{request}");
+    }
+    assert_eq!(workspace.reader(Scope::Workspace).sessions(None, 9).unwrap().len(), 2);
+}
+
+#[test]
+fn what_the_host_says_behind_the_pointer_goes_along() {
+    let (workspace, first) = left_armed();
+    let word = Message::text(Role::User, Author::System, "Go on.");
+    workspace.send(first, &word, Lane::Interactive).unwrap();
+    let next = successor(begin(&workspace, first).make_room().unwrap());
+    let prompt = begin(&workspace, next).prompt().unwrap();
+    assert_eq!(texts(&prompt)[1..], ["Go on."]);
+}
