@@ -40,7 +40,10 @@ pub const UNSYNCED_BYTES_MAX: u64 = 8 * 1024 * 1024;
 /// How many events of one session in one frame share an entry of the index.
 ///
 /// A search passes over such a stretch as a whole, or reads all of it.
-pub const RUN_EVENTS: u64 = 16;
+pub const RUN_EVENTS: u64 = 4;
+
+/// How many further entries of the index are read in one go with one, where they stand in the same frame.
+pub const RUNS_TOGETHER_MAX: usize = 15;
 
 /// How many bytes of a segment share an entry of the table of positions: 64 KiB.
 pub const PLACE_BYTES: u64 = 64 * 1024;

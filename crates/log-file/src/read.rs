@@ -7,6 +7,7 @@ use segue_event::{KindSet, Position, RawEvent, Seq, SeqRange, SessionId};
 use segue_log::{Direction, LogError};
 
 use crate::frame::{EventCursor, Frame};
+use crate::limits::RUNS_TOGETHER_MAX;
 use crate::place::{Place, SEGMENT_HEADER_BYTES};
 use crate::segment::{Check, Segment};
 use crate::store::Store;
@@ -145,27 +146,49 @@ impl SessionEvents {
         let store = Arc::clone(&self.store);
         let known = store.known();
         let runs = &known.sessions.get(&self.session)?.runs;
-        let (index, run) = loop {
+        let index = loop {
             let index = match self.direction {
                 Direction::Forward => self.run,
                 Direction::Backward => self.run.checked_sub(1)?,
             };
             let run = *runs.get(index)?;
             if run.kinds.meets(self.kinds) {
-                break (index, run);
+                break index;
             }
             self.pass_over(index, &run, runs.get(index + 1))?;
         };
-        let next = runs.get(index + 1).filter(|next| next.place() == run.place());
+        let (first, last) = self.together(runs, index);
+        let run = *runs.get(first)?;
+        let next = runs.get(last + 1).filter(|next| next.place() == run.place());
         let until = next.map(|next| next.event);
         let segment = Arc::clone(&known.spans.get(&run.place().segment)?.segment);
         let check = known.check(run.place());
         drop(known);
         self.run = match self.direction {
-            Direction::Forward => index + 1,
-            Direction::Backward => index,
+            Direction::Forward => last + 1,
+            Direction::Backward => first,
         };
         Some(Located { run, segment, check, until })
+    }
+
+    /// The first and the last of the runs that are read in one go from one on: neighbours in a frame, all wanted.
+    fn together(&self, runs: &[Run], index: usize) -> (usize, usize) {
+        let place = runs.get(index).map(Run::place);
+        let belongs = |run: &&Run| Some(run.place()) == place && run.kinds.meets(self.kinds);
+        let count = match self.direction {
+            Direction::Forward => {
+                let behind = runs.get(index + 1..).unwrap_or_default();
+                behind.iter().take(RUNS_TOGETHER_MAX).take_while(belongs).count()
+            }
+            Direction::Backward => {
+                let before = runs.get(..index).unwrap_or_default();
+                before.iter().rev().take(RUNS_TOGETHER_MAX).take_while(belongs).count()
+            }
+        };
+        match self.direction {
+            Direction::Forward => (index, index + count),
+            Direction::Backward => (index - count, index),
+        }
     }
 
     /// Leaves out a run; none if nothing is left behind it.
