@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use segue_continuation::{Armed, RunState, SessionState};
+use segue_continuation::{Armed, RunPhase, RunState, SessionState};
 use segue_event::{
     Attachment, Author, CompactedBy, ContextCompacted, ContinuationId, Continued, ErrorNoted, Event,
     EventRef, Fresh, FreshArmed, FreshOutcome, FreshSettled, FreshTrigger, Initiator, Lane, Manifest,
@@ -14,7 +14,7 @@ use segue_event::{
     TranscriptEvent, Transition,
 };
 use segue_log::{Commit, Direction, Expected, LogError, NewEvent};
-use segue_projection::{Diagnostic, Ending};
+use segue_projection::{Asked, Diagnostic, Ending, LookBack};
 
 use crate::compacting::{Kept, Landed, OnBehalf};
 use crate::contention::until_first;
@@ -269,7 +269,7 @@ impl Workspace {
         let is_waited_for = open_runs(state).next().is_some()
             || !said.is_empty()
             || !state.waiting_messages.is_empty()
-            || found.ending() == Ending::Open;
+            || found.ending() == Ending::Open && !was_stopped(state, &found);
         if is_waited_for && asking.model == ModelCheck::OfSession && state.model.is_none() {
             return Ok(Tried::Against(WhyInPlace::NoModel));
         }
@@ -507,4 +507,15 @@ fn there_already(successor: SessionId, continuation: ContinuationId) -> Continue
 fn later(now: Timestamp) -> Timestamp {
     let within = i64::try_from(FRESH_WITHIN.as_micros()).unwrap_or(i64::MAX);
     Timestamp { micros: now.micros.saturating_add(within), ..now }
+}
+
+/// Whether somebody stopped the run that was to answer the latest request: what they stopped does not begin again by
+/// itself.
+fn was_stopped(state: &SessionState, found: &LookBack) -> bool {
+    let newest = state.runs.values().max_by_key(|run| run.trigger);
+    newest.is_some_and(|run| {
+        let is_newer =
+            |asked: &Asked| asked.origin.session == state.session && asked.origin.seq > run.trigger;
+        run.phase == RunPhase::Ended(RunOutcome::Cancelled) && !found.request().is_some_and(is_newer)
+    })
 }

@@ -137,6 +137,20 @@ fn at_the_end_of_a_run_the_successor_waits_for_its_first_message() {
 }
 
 #[test]
+fn what_somebody_stopped_does_not_begin_again_by_itself() {
+    let (workspace, first) = asked("push it");
+    let mut turn = begin(&workspace, first);
+    turn.prompt().unwrap();
+    turn.record(Said::text("I push.").call("c", "bash", "{}")).unwrap();
+    turn.cancel().unwrap();
+    let Freshened::Switched(continued) = workspace.fresh(first, "1").unwrap() else { panic!() };
+    assert!(workspace.turn(continued.successor, &setup()).unwrap().is_none(), "no run is queued");
+    workspace.append(first, [said("now what?")]).unwrap();
+    let Freshened::Switched(continued) = workspace.fresh(first, "2").unwrap() else { panic!() };
+    assert!(workspace.turn(continued.successor, &setup()).unwrap().is_some(), "what was asked later is open");
+}
+
+#[test]
 fn before_a_prompt_the_run_moves() {
     let (workspace, first) = asked("hello");
     let mut turn = crate::stage::begin(&workspace, first);
