@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::blocks::Packer;
 use crate::disk::{DiskFile, Open};
+use crate::footer::Made;
 use crate::layout::Layout;
 use crate::limits::BLOCK_BYTES;
 use crate::place::SEGMENT_HEADER_BYTES;
@@ -31,7 +32,7 @@ pub(crate) struct Sealed<'a> {
     /// The byte behind its last frame.
     pub(crate) end: u64,
     /// What stands behind that: the footer and the search filter.
-    pub(crate) behind: &'a [u8],
+    pub(crate) behind: &'a Made,
 }
 
 /// Compresses a segment, for whoever holds its lock.
@@ -99,7 +100,10 @@ fn write(file: &dyn DiskFile, sealed: Sealed<'_>, stop: &AtomicBool) -> io::Resu
     }
     let (table_at, table) = packer.finish();
     file.write_all_at(&table, table_at)?;
-    file.write_all_at(sealed.behind, table_at + table.len() as u64)?;
+    let behind_at = table_at + table.len() as u64;
+    for (skip, piece) in sealed.behind.pieces() {
+        file.write_all_at(piece, behind_at + skip)?;
+    }
     let packed = Packed {
         end: sealed.end,
         table: table_at,
@@ -107,7 +111,7 @@ fn write(file: &dyn DiskFile, sealed: Sealed<'_>, stop: &AtomicBool) -> io::Resu
         table_checksum: crc32fast::hash(&table),
     };
     let header = SegmentHeader { storage: Storage::Packed(packed), ..sealed.header };
-    file.write_all_at(&header.to_bytes(), table_at + (table.len() + sealed.behind.len()) as u64)?;
+    file.write_all_at(&header.to_bytes(), behind_at + sealed.behind.bytes())?;
     file.write_all_at(&header.to_bytes(), 0)?;
     file.sync_all()?;
     Ok(Some(header))
@@ -136,11 +140,10 @@ fn read_back(
     sealed: Sealed<'_>,
     stop: &AtomicBool,
 ) -> io::Result<Reading> {
-    let behind = written.copy_footer(sealed.end, sealed.behind.len() as u64);
     let is_framed = written.header == Some(*header)
         && has_header(file, 0, header)?
         && has_header(file, file.size()?.saturating_sub(SEGMENT_HEADER_BYTES), header)?
-        && behind.as_deref() == Some(sealed.behind);
+        && sealed.behind.is_in(written, sealed.end);
     if !is_framed {
         return Ok(Reading::Differs);
     }
@@ -210,7 +213,7 @@ mod tests {
             let end = second.header.unwrap().previous.unwrap().offset;
             let segment = Arc::new(Segment::open(&layout, SegmentNumber::FIRST).unwrap());
             assert!(segment.is_plain());
-            let behind = Footer::make(&segment, end, &mut |_| ()).unwrap().into_bytes();
+            let behind = Footer::make(&segment, end, &mut |_| ()).unwrap();
             let sealed = Sealed { segment: &segment, header: segment.header.unwrap(), end, behind: &behind };
             compress(&layout, sealed, &AtomicBool::new(false))
         }
@@ -247,8 +250,8 @@ mod tests {
             }
             operation += 1;
         }
-        // Three blocks, their table, the footer, and both headers.
-        assert_eq!(garbled, 7);
+        // Three blocks, their table, the footer, the filter, and both headers.
+        assert_eq!(garbled, 8);
     }
 
     #[test]

@@ -152,15 +152,18 @@ impl Filter {
         Some(Self { shape, starts, rows_at: at + HEADER_SIZE as u64 + tables.len() as u64, chunks })
     }
 
+    /// Whether there is a whole filter of a segment, and how many bytes it takes.
+    pub(crate) fn whole_bytes(segment: &Segment, end: u64) -> Option<u64> {
+        let filter = Self::open(segment, end)?;
+        let table = Table { filter: &filter, segment, end };
+        (0..filter.shape.chunks()).all(|number| table.is_whole(number) == Some(true)).then_some(())?;
+        Some(filter.rows_at - Footer::stored_bytes(segment, end)? + filter.shape.rows_bytes())
+    }
+
     /// The stored bytes of the filter of a segment, if there is a whole one.
     pub(crate) fn stored(segment: &Segment, end: u64) -> Option<Vec<u8>> {
-        let at = Footer::stored_bytes(segment, end)?;
-        let filter = Self::open(segment, end)?;
-        let front = filter.rows_at - at;
-        let bytes = segment.copy_behind(end, at, front + filter.shape.rows_bytes())?;
-        let sums = filter.shape.checksums(bytes.get(to_usize(front)..)?);
-        let is_whole = sums.iter().eq(filter.chunks.iter().map(|chunk| &chunk.checksum));
-        is_whole.then_some(bytes)
+        let bytes = Self::whole_bytes(segment, end)?;
+        segment.copy_behind(end, Footer::stored_bytes(segment, end)?, bytes)
     }
 
     /// The stored form of the filter of a segment, made from its frames and its view; none if one of them is damaged.
@@ -267,17 +270,23 @@ impl Table<'_> {
     fn stored_row(self, row: u64) -> Option<Columns> {
         let shape = self.filter.shape;
         let number = row / shape.rows_in_chunk();
+        if !self.is_whole(number)? {
+            return None;
+        }
+        Some(Columns::from_bytes(shape.columns, &self.copy_rows(row, 1)?))
+    }
+
+    /// Whether a chunk is as it was written; none if there is none. Each is looked at once.
+    fn is_whole(self, number: u64) -> Option<bool> {
+        let shape = self.filter.shape;
         let chunk = self.filter.chunks.get(usize::try_from(number).ok()?)?;
         if !chunk.checked.load(Ordering::Relaxed) {
             let first = number * shape.rows_in_chunk();
             let rows = shape.rows_in_chunk().min(Shape::ROWS - first);
-            let bytes = self.copy_rows(first, rows)?;
-            if crc32fast::hash(&bytes) != chunk.checksum {
-                return None;
-            }
-            chunk.checked.store(true, Ordering::Relaxed);
+            let is_whole = crc32fast::hash(&self.copy_rows(first, rows)?) == chunk.checksum;
+            chunk.checked.store(is_whole, Ordering::Relaxed);
         }
-        Some(Columns::from_bytes(shape.columns, &self.copy_rows(row, 1)?))
+        Some(chunk.checked.load(Ordering::Relaxed))
     }
 
     fn copy_rows(self, first: u64, rows: u64) -> Option<Vec<u8>> {

@@ -42,10 +42,18 @@ impl Made {
         Some(Self { footer: Footer::stored(segment, end)?, filter: Filter::stored(segment, end)? })
     }
 
-    pub(crate) fn into_bytes(self) -> Vec<u8> {
-        let mut bytes = self.footer;
-        bytes.extend_from_slice(&self.filter);
-        bytes
+    /// What is written, piece by piece, each with its distance from where the footer begins.
+    pub(crate) fn pieces(&self) -> [(u64, &[u8]); 2] {
+        [(0, self.footer.as_slice()), (self.footer.len() as u64, self.filter.as_slice())]
+    }
+
+    pub(crate) fn bytes(&self) -> u64 {
+        (self.footer.len() + self.filter.len()) as u64
+    }
+
+    /// Whether it stands behind the frames of a segment.
+    pub(crate) fn is_in(&self, segment: &Segment, end: u64) -> bool {
+        self.pieces().iter().all(|(skip, piece)| segment.has_behind(end, *skip, piece))
     }
 }
 

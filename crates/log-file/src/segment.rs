@@ -222,6 +222,16 @@ impl Segment {
         Some(copy)
     }
 
+    /// Whether these bytes stand behind the frames; looked at in pieces, for there can be many.
+    pub(crate) fn has_behind(&self, end: u64, skip: u64, bytes: &[u8]) -> bool {
+        let mut at = skip;
+        bytes.chunks(PIECE_BYTES).all(|piece| {
+            let here = self.copy_behind(end, at, piece.len() as u64);
+            at += piece.len() as u64;
+            here.as_deref() == Some(piece)
+        })
+    }
+
     /// The search filter of a sealed segment whose frames end at a byte, if there is one yet.
     pub(crate) fn filter(&self, end: u64) -> Option<&Filter> {
         if self.filter.get().is_none() {
@@ -344,6 +354,9 @@ fn open_blocks(layout: &Layout, map: &Arc<Map>, packed: Packed) -> Option<Blocks
     let is_whole = crc32fast::hash(&table) == packed.table_checksum;
     is_whole.then(|| Blocks::read(Arc::clone(map), &table, packed.end, &layout.blocks)).flatten()
 }
+
+/// How much is compared in one go.
+const PIECE_BYTES: usize = 64 * 1024;
 
 const HEADER_CUT: &str = "the file ends within a frame's header";
 

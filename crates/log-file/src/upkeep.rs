@@ -147,11 +147,10 @@ impl Pass<'_> {
         let made = stored.or_else(|| Footer::make(&segment, end, &mut |_| ()));
         // A segment with damage stays exactly as it is.
         let (Some(header), Some(made)) = (segment.header, made) else { return Ok(Kept::Up) };
-        let behind = made.into_bytes();
         match wanted {
-            Wanted::Compressed => self.compress(Sealed { segment: &segment, header, end, behind: &behind }),
+            Wanted::Compressed => self.compress(Sealed { segment: &segment, header, end, behind: &made }),
             Wanted::Footed if is_footed => Ok(Kept::Up),
-            Wanted::Footed => write_behind(self.store, number, end, &behind),
+            Wanted::Footed => write_behind(self.store, number, end, &made),
         }
     }
 
@@ -201,9 +200,11 @@ fn sealed_segments(store: &Store) -> Vec<(Arc<Segment>, u64)> {
     known.spans.range(..open).map(|(_, span)| (Arc::clone(&span.segment), span.end)).collect()
 }
 
-fn write_behind(store: &Store, number: SegmentNumber, end: u64, behind: &[u8]) -> io::Result<Kept> {
+fn write_behind(store: &Store, number: SegmentNumber, end: u64, behind: &Made) -> io::Result<Kept> {
     let file = store.layout.disk.open(&store.layout.segment(number), Open::Write)?;
-    file.write_all_at(behind, end)?;
+    for (skip, piece) in behind.pieces() {
+        file.write_all_at(piece, end + skip)?;
+    }
     file.sync_data()?;
     Ok(Kept::Up)
 }

@@ -6,7 +6,7 @@ use segue_log::{Depth, LogError, Meter, Progress, Report, verify_chains};
 
 use crate::FileLog;
 use crate::filter::Filter;
-use crate::footer::Footer;
+use crate::footer::{Footer, Made};
 use crate::scan::{Bound, Memory, is_blank};
 use crate::store::Store;
 use crate::view::View;
@@ -61,21 +61,28 @@ fn check_footers(view: &View, report: &mut Report, meter: &mut Meter<'_>) {
     let open = view.end.place.map(|place| place.segment);
     for (number, span) in view.spans.iter().filter(|(number, _)| Some(**number) != open) {
         let (segment, end) = (&span.segment, span.end);
-        let (footer, filter) = (Footer::stored(segment, end), Filter::stored(segment, end));
-        if footer.is_none() {
+        if Footer::stored(segment, end).is_none() {
             continue;
         }
         let made = Footer::make(segment, end, &mut |events| meter.advance(events));
-        let (made_footer, made_filter) = made.map(|made| (made.footer, made.filter)).unzip();
         let mut compare = |what: &str, is_same: bool| {
             if !is_same {
                 let place = format!("the {what} of segment {}", number.0);
                 report.problem(place, "it does not say what the frames say");
             }
         };
-        compare("footer", footer == made_footer);
+        let stored = Footer::stored_bytes(segment, end);
+        let is_same = |made: &Made| {
+            stored == Some(made.footer.len() as u64) && segment.has_behind(end, 0, &made.footer)
+        };
+        compare("footer", made.as_ref().is_some_and(is_same));
         // One that is not whole is not used, and segments that were sealed by an older build have none.
-        compare("search filter", filter.is_none() || filter == made_filter);
+        let Some(bytes) = Filter::whole_bytes(segment, end) else { continue };
+        let is_same = |made: &Made| {
+            bytes == made.filter.len() as u64
+                && segment.has_behind(end, stored.unwrap_or_default(), &made.filter)
+        };
+        compare("search filter", made.as_ref().is_some_and(is_same));
     }
 }
 
