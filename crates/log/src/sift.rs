@@ -51,9 +51,7 @@ impl Sift {
             Fate::Ruled
         }
     }
-}
 
-impl Sift {
     /// How far a search has come that has looked at the event at a position.
     fn behind(&self, position: Position) -> Position {
         match self.direction {

@@ -1,5 +1,7 @@
 //! Finding text in a session and its ancestors, verbatim, with an account of where was looked.
 
+use std::collections::BTreeSet;
+
 use segue_continuation::deeds::Edit;
 use segue_event::{
     Block, CallSite, EventHash, Family as _, Form, Kind, Position, RawEvent, Recorded, SeqRange, SessionId,
@@ -315,17 +317,16 @@ pub(crate) const LINE_PART: u32 = 1;
 /// How many sessions of a chain began behind the place where a search stopped.
 fn searched_before(log: &dyn EventLog, chain: &Chain, cursor: &Cursor) -> Result<usize, LogError> {
     let page = SessionPage { before: Some(cursor.at.next()), limit: usize::MAX };
-    let begun: std::collections::BTreeSet<_> =
-        log.sessions(page)?.into_iter().map(|listing| listing.session).collect();
+    let begun: BTreeSet<_> = log.sessions(page)?.into_iter().map(|listing| listing.session).collect();
     Ok(chain.sessions().filter(|session| !begun.contains(session)).count())
 }
 
 fn hit(recorded: &Recorded<TranscriptEvent>, text: &Text<'_>, found: Match, context: usize) -> Hit {
-    let start = floor(text.text, found.start.saturating_sub(context));
+    let start = text.text.floor_char_boundary(found.start.saturating_sub(context));
     let end = if found.end - found.start > MATCH_SHOWN_BYTES_MAX {
-        floor(text.text, found.start + MATCH_SHOWN_BYTES_MAX)
+        text.text.floor_char_boundary(found.start + MATCH_SHOWN_BYTES_MAX)
     } else {
-        ceil(text.text, found.end.saturating_add(context))
+        text.text.ceil_char_boundary(found.end.saturating_add(context))
     };
     let parts = Entry::of(recorded).parts;
     let who = parts.into_iter().find(|part| part.index == text.index).map(|part| part.who);
@@ -342,16 +343,6 @@ fn hit(recorded: &Recorded<TranscriptEvent>, text: &Text<'_>, found: Match, cont
         text_bytes: text.text.len() as u64,
         fate: Vec::new(),
     }
-}
-
-/// The character boundary at or before a byte.
-fn floor(text: &str, at: usize) -> usize {
-    (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
-}
-
-/// The character boundary at or behind a byte.
-fn ceil(text: &str, at: usize) -> usize {
-    (at..text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len())
 }
 
 /// Where the search begins; none for an empty log.

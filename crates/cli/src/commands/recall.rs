@@ -1,6 +1,6 @@
 //! `segue recall`: text, exactly as it was said, and how far was looked.
 
-use clap::ValueEnum;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use segue::event::{SessionId, Timestamp};
 use segue::thread::{
     Answer as Found, Budget, Case, Coverage, Cursor, Hit, Only, Order, Query, RecallLimits, Style, TextKind,
@@ -45,8 +45,8 @@ pub(crate) struct Arguments {
     #[arg(long, requires = "thread")]
     tasks: bool,
     /// Only texts of this kind; can be given several times.
-    #[arg(long = "kind", value_name = "KIND")]
-    kinds: Vec<Kind>,
+    #[arg(long = "kind", value_name = "KIND", value_parser = kinds())]
+    kinds: Vec<TextKind>,
     /// Only calls of this tool and what they answered; can be given several times.
     #[arg(long = "tool", value_name = "TOOL")]
     tools: Vec<String>,
@@ -76,33 +76,10 @@ pub(crate) struct Arguments {
     cursor: Option<String>,
 }
 
-/// What kind of text something is.
-#[derive(Clone, Copy, ValueEnum)]
-#[value(rename_all = "snake_case")]
-enum Kind {
-    User,
-    Agent,
-    System,
-    Trigger,
-    Thinking,
-    ToolCall,
-    ToolResult,
-    Error,
-}
-
-impl From<Kind> for TextKind {
-    fn from(kind: Kind) -> Self {
-        match kind {
-            Kind::User => Self::User,
-            Kind::Agent => Self::Agent,
-            Kind::System => Self::System,
-            Kind::Trigger => Self::Trigger,
-            Kind::Thinking => Self::Thinking,
-            Kind::ToolCall => Self::ToolCall,
-            Kind::ToolResult => Self::ToolResult,
-            Kind::Error => Self::Error,
-        }
-    }
+/// Reads a kind of text by its word.
+fn kinds() -> impl TypedValueParser<Value = TextKind> {
+    let words = PossibleValuesParser::new(TextKind::ALL.map(TextKind::as_str));
+    words.try_map(|word| TextKind::from_word(&word).ok_or("there is no such kind"))
 }
 
 fn read_time(text: &str) -> Result<Timestamp, String> {
@@ -151,7 +128,7 @@ impl Arguments {
         };
         let case = if self.ignore_case { Case::Insensitive } else { Case::Sensitive };
         let only = Only {
-            kinds: self.kinds.iter().map(|kind| (*kind).into()).collect(),
+            kinds: self.kinds.clone(),
             tools: self.tools.clone(),
             except_tools: Vec::new(),
             since: self.since,

@@ -190,7 +190,7 @@ fn host(log: Arc<dyn EventLog>, name: &str) -> Result<(), Error> {
     Ok(())
 }
 
-fn asked(log: &Arc<dyn EventLog>) -> (Workspace, SessionId) {
+pub(crate) fn asked(log: &Arc<dyn EventLog>) -> (Workspace, SessionId) {
     let workspace = Workspace::with_options(Arc::clone(log), SystemHost, Options::default());
     let first = session(&workspace, "coder");
     let message = Message::text(Role::User, Author::User, "go on");

@@ -3,9 +3,7 @@
 use std::sync::Arc;
 use std::thread;
 
-use segue::event::{
-    Author, Event, FreshTrigger, Lane, Message, Role, SessionId, Timestamp, Transition, Usage,
-};
+use segue::event::{Event, FreshTrigger, Role, SessionId, Timestamp, Transition, Usage};
 use segue::log::{Depth, EventLog, MemoryLog};
 use segue::log_file::FileLog;
 use segue::prompt::{Prompt, PromptContent, ToolContract};
@@ -15,8 +13,8 @@ use segue::{
 };
 use segue_testkit::ScriptedModel;
 
-use crate::crash::{Gone, Mortal};
-use crate::desk::{events, session};
+use crate::crash::{Gone, Mortal, asked};
+use crate::desk::events;
 
 fn setup(host: &str) -> Setup {
     let bash = ToolContract::new("bash", "runs a command", &serde_json::json!({"type": "object"}));
@@ -69,14 +67,6 @@ fn host(log: Arc<dyn EventLog>, name: &str) -> Result<(), Error> {
         play(turn)?;
     }
     Ok(())
-}
-
-fn asked(log: &Arc<dyn EventLog>) -> (Workspace, SessionId) {
-    let workspace = Workspace::with_options(Arc::clone(log), SystemHost, Options::default());
-    let first = session(&workspace, "coder");
-    let message = Message::text(Role::User, Author::User, "go on");
-    workspace.send(first, &message, Lane::Interactive).unwrap();
-    (workspace, first)
 }
 
 /// The successors of a session.
