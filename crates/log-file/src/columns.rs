@@ -1,42 +1,42 @@
-//! A set of blocks of a segment.
+//! A set of columns of a search filter.
 
-/// A set of blocks of a segment, by their numbers.
+/// A set of columns of a search filter, by their numbers.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Columns {
     words: Vec<u64>,
 }
 
 impl Columns {
-    /// No block.
-    pub(crate) fn none(blocks: u32) -> Self {
-        Self { words: vec![0; blocks.div_ceil(u64::BITS) as usize] }
+    /// No column.
+    pub(crate) fn none(columns: u32) -> Self {
+        Self { words: vec![0; columns.div_ceil(u64::BITS) as usize] }
     }
 
-    /// Every block.
-    pub(crate) fn all(blocks: u32) -> Self {
-        let bytes = vec![u8::MAX; blocks.div_ceil(8) as usize];
-        Self::from_bytes(blocks, &bytes)
+    /// Every column.
+    pub(crate) fn all(columns: u32) -> Self {
+        let bytes = vec![u8::MAX; columns.div_ceil(8) as usize];
+        Self::from_bytes(columns, &bytes)
     }
 
-    /// The blocks whose bits are set, the lowest bit of each byte first.
-    pub(crate) fn from_bytes(blocks: u32, bytes: &[u8]) -> Self {
+    /// The columns whose bits are set, the lowest bit of each byte first.
+    pub(crate) fn from_bytes(columns: u32, bytes: &[u8]) -> Self {
         let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
         let mut words: Vec<u64> = bytes.chunks(8).map(word).collect();
         if let Some(last) = words.last_mut()
-            && !blocks.is_multiple_of(u64::BITS)
+            && !columns.is_multiple_of(u64::BITS)
         {
-            *last &= (1 << (blocks % u64::BITS)) - 1;
+            *last &= (1 << (columns % u64::BITS)) - 1;
         }
         Self { words }
     }
 
-    /// The blocks that are in both.
+    /// The columns that are in both.
     pub(crate) fn and(mut self, other: &Self) -> Self {
         self.words.iter_mut().zip(&other.words).for_each(|(word, other)| *word &= other);
         self
     }
 
-    /// The blocks that are in either.
+    /// The columns that are in either.
     pub(crate) fn or(mut self, other: &Self) -> Self {
         self.words.iter_mut().zip(&other.words).for_each(|(word, other)| *word |= other);
         self
@@ -46,9 +46,9 @@ impl Columns {
         self.words.iter().all(|word| *word == 0)
     }
 
-    /// The first block of the set from a number on.
-    pub(crate) fn first_from(&self, block: u32) -> Option<u32> {
-        let (index, bit) = ((block / u64::BITS) as usize, block % u64::BITS);
+    /// The first column of the set from a number on.
+    pub(crate) fn first_from(&self, column: u32) -> Option<u32> {
+        let (index, bit) = ((column / u64::BITS) as usize, column % u64::BITS);
         let masked = |at: usize, word: u64| if at == index { word & (u64::MAX << bit) } else { word };
         let words = self.words.iter().enumerate().skip(index);
         let mut found = words.map(|(at, word)| (at, masked(at, *word))).filter(|(_, word)| *word != 0);
@@ -56,9 +56,9 @@ impl Columns {
         Some(u32::try_from(at).ok()? * u64::BITS + word.trailing_zeros())
     }
 
-    /// The last block of the set up to a number.
-    pub(crate) fn last_up_to(&self, block: u32) -> Option<u32> {
-        let (index, bit) = ((block / u64::BITS) as usize, block % u64::BITS);
+    /// The last column of the set up to a number.
+    pub(crate) fn last_up_to(&self, column: u32) -> Option<u32> {
+        let (index, bit) = ((column / u64::BITS) as usize, column % u64::BITS);
         let masked = |at: usize, word: u64| {
             if at == index { word & (u64::MAX >> (u64::BITS - 1 - bit)) } else { word }
         };
